@@ -1,0 +1,82 @@
+"""The languages that are offered, read from ``runtimes/<language>/runtime.toml``. A new language is a folder there."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+RUNTIMES = Path(__file__).parent / "runtimes"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A choice that a customer may make, e.g. C++ ``standard``. ``values`` maps each allowed value to its argument."""
+
+    values: Mapping[str, str]
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command to run in a cell. ``argv`` may hold ``{source}``, ``{main}``, ``{memory_mb}`` and option names."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """One language: how its programs are named, compiled and run.
+
+    source_name         how the source file gets its name, see `sandbox.naming`
+    memory_overhead_mb  what the language itself needs, added to the program's limit so that the program gets it whole
+    compile_memory_mb   the least that the compile step is given
+    compiled            whether `compile` is a real compiler, reported to the customer, or only a syntax check
+    """
+
+    language: str
+    title: str
+    folder: Path
+    source_name: str
+    version_argv: tuple[str, ...]
+    run: Step
+    compile: Step
+    compiled: bool
+    options: Mapping[str, Option]
+    memory_overhead_mb: int
+    compile_memory_mb: int
+
+    @property
+    def selftests(self) -> tuple[dict[str, Any], ...]:
+        """One program per status, each with what must come of it: ``[[selftest]]`` of the folder's ``selftest.toml``."""
+        return tuple(tomllib.loads((self.folder / "selftest.toml").read_text())["selftest"])
+
+
+@cache
+def catalogue() -> dict[str, Runtime]:
+    """All runtimes by language, in the order of their names."""
+    return {folder.name: _read(folder) for folder in sorted(RUNTIMES.iterdir()) if (folder / "runtime.toml").exists()}
+
+
+def _read(folder: Path) -> Runtime:
+    data = tomllib.loads((folder / "runtime.toml").read_text())
+    shared: dict[str, str] = data["environment"]
+
+    def step(name: str) -> Step:
+        return Step(tuple(data[name]["argv"]), {**shared, **data[name].get("environment", {})})
+
+    return Runtime(
+        language=folder.name,
+        title=data["title"],
+        folder=folder,
+        source_name=data["source_name"],
+        version_argv=tuple(data["version_argv"]),
+        run=step("run"),
+        compile=step("compile"),
+        compiled=data["compile"]["reported"],
+        options={name: Option(option["values"], option["default"]) for name, option in data.get("options", {}).items()},
+        memory_overhead_mb=data["memory_overhead_mb"],
+        compile_memory_mb=data["compile"]["memory_mb"],
+    )

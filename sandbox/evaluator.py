@@ -1,0 +1,50 @@
+"""The one door of this package: an evaluator takes a job and gives a result."""
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from sandbox.errors import RunCancelled
+from sandbox.job import Job
+from sandbox.result import Result, RuntimeStamp
+
+
+class Cancellation:
+    """Lets another thread stop a run. ``cancel()`` may come before, during or after it, any number of times."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stop: Callable[[], None] | None = None
+        self.requested = False
+
+    def cancel(self) -> None:
+        with self._lock:
+            self.requested = True
+            stop = self._stop
+        if stop is not None:
+            stop()
+
+    def bind(self, stop: Callable[[], None]) -> None:
+        """Name what stops the run from now on. Raises `RunCancelled` when the request has come already."""
+        with self._lock:
+            if self.requested:
+                raise RunCancelled
+            self._stop = stop
+
+
+class Evaluator(Protocol):
+    """Thread-safe: one evaluator serves all threads of a worker.
+
+    `evaluate` raises `SandboxError` when we failed and `RunCancelled` when it was cancelled; every failure of the
+    program is a `Result`. It returns within the limits of the job plus a bounded margin, whatever the program does.
+    """
+
+    def evaluate(self, job: Job, cancellation: Cancellation) -> Result: ...
+
+    def runtimes(self) -> dict[str, RuntimeStamp]:
+        """What can be run here, by language: measured in a sandbox of each, so that what is offered is seen to work."""
+        ...
+
+    def close(self) -> None:
+        """Remove everything that is left. Runs still going on end with `SandboxLost`."""
+        ...

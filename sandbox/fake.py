@@ -1,0 +1,73 @@
+"""An evaluator without a sandbox, for tests of everything that stands above one. It runs nothing."""
+
+import threading
+from collections.abc import Callable
+
+from sandbox.catalogue import catalogue
+from sandbox.errors import RunCancelled, SandboxError
+from sandbox.evaluator import Cancellation
+from sandbox.job import Job
+from sandbox.result import Compilation, Result, RuntimeStamp, Stream, Usage
+from sandbox.verdict import Phase, Verdict
+
+
+def result(
+    job: Job, *, verdict: Verdict = Verdict.SUCCEEDED, stdout: bytes = b"", exit_code: int | None = 0, phase: Phase = Phase.RUN
+) -> Result:
+    """A result as the real thing would give it for ``job``."""
+    runtime = catalogue()[job.program.language]
+    limit = job.limits.output_bytes
+    return Result(
+        verdict=verdict,
+        phase=phase,
+        limit_exceeded=None,
+        exit_code=exit_code,
+        signal=None,
+        runtime=stamp(job.program.language),
+        stdout=Stream(stdout[:limit], len(stdout)),
+        compilation=Compilation(0, Stream(), Stream(), 7) if runtime.compiled else None,
+        usage=Usage(wall_time_ms=5, cpu_time_ms=3, memory_peak_kb=9_000, start_ms=1),
+    )
+
+
+def stamp(language: str) -> RuntimeStamp:
+    return RuntimeStamp({"python": "3.13.5"}.get(language, "1.0.0"), f"sha256:fake-{language}", "fake", "0")
+
+
+class FakeEvaluator:
+    """Answers each job with ``script(job)``: by default its stdin comes back as stdout and it succeeds.
+
+    A script may return a `Result`, raise `SandboxError`, or call `hold`, which blocks it until `release` is set or
+    the run is cancelled: tests wait for ``entered`` and know that the run is under way.
+    """
+
+    def __init__(self, script: Callable[["FakeEvaluator", Job], Result] | None = None) -> None:
+        self.script = script or (lambda fake, job: result(job, stdout=job.stdin))
+        self.jobs: list[Job] = []
+        self.entered = threading.Semaphore(0)
+        self.release = threading.Event()
+        self._closed = False
+
+    def evaluate(self, job: Job, cancellation: Cancellation) -> Result:
+        woken = threading.Event()
+        cancellation.bind(woken.set)
+        self.jobs.append(job)
+        self._local.cancelled = woken
+        return self.script(self, job)
+
+    _local = threading.local()
+
+    def hold(self) -> None:
+        """Block the calling run until `release` is set. Raises `RunCancelled` when the run is cancelled meanwhile."""
+        self.entered.release()
+        while not self.release.wait(0.01):
+            if self._local.cancelled.is_set():
+                raise RunCancelled
+            if self._closed:
+                raise SandboxError("closed")
+
+    def runtimes(self) -> dict[str, RuntimeStamp]:
+        return {language: stamp(language) for language in catalogue()}
+
+    def close(self) -> None:
+        self._closed = True

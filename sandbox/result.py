@@ -1,0 +1,66 @@
+"""What came of a job: the verdict with everything that is needed to score it, byte-exact."""
+
+from dataclasses import dataclass, field
+
+from sandbox.verdict import Limit, Phase, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What a program wrote to one stream. ``content`` is at most the limit; ``total`` counts all that was written."""
+
+    content: bytes = b""
+    total: int = 0
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > len(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What the compiler said. ``exit_code`` is None when a limit or a signal ended it."""
+
+    exit_code: int | None
+    stdout: Stream
+    stderr: Stream
+    time_ms: int
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Measured from the program's first instruction on; the start of the sandbox counts only in ``start_ms``.
+
+    Milliseconds and KiB. The first three are None when the program never ran (it did not compile).
+    """
+
+    wall_time_ms: int | None = None
+    cpu_time_ms: int | None = None
+    memory_peak_kb: int | None = None
+    start_ms: int = 0
+    compile_time_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeStamp:
+    """What the program ran on, for the record. ``image`` is a digest (``sha256:…``)."""
+
+    version: str
+    image: str
+    sandbox: str
+    sandbox_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    verdict: Verdict
+    phase: Phase
+    limit_exceeded: Limit | None
+    exit_code: int | None
+    signal: str | None
+    runtime: RuntimeStamp
+    stdout: Stream = field(default_factory=Stream)
+    stderr: Stream = field(default_factory=Stream)
+    compilation: Compilation | None = None
+    usage: Usage = field(default_factory=Usage)
