@@ -1,0 +1,54 @@
+"""System checks of the whole: `manage.py check` and every start run them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+
+@register(Tags.security)
+def secret_key_is_long(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if len(settings.SECRET_KEY) >= 50:
+        return []
+    return [Error("CODEFORGE_SECRET_KEY is shorter than 50 characters.", id="codeforge.E001")]
+
+
+@register(Tags.security)
+def debug_is_not_public(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if not (settings.DEBUG and settings.ENCRYPTED):
+        return []
+    return [
+        Error(
+            "CODEFORGE_DEBUG is on while CODEFORGE_BASE_URL is public: error pages would show program text.",
+            id="codeforge.E002",
+        )
+    ]
+
+
+@register(Tags.security)
+def sandbox_isolates(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if settings.CODEFORGE_INSECURE_RUNTIME is None:
+        return []
+    return [
+        Warning(
+            "CODEFORGE_INSECURE_RUNTIME is set: programs are not isolated from this machine.",
+            hint="Unset it wherever programs of strangers may run.",
+            id="codeforge.W001",
+        )
+    ]
+
+
+@register(Tags.security)
+def waiters_leave_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    from codeforge.gunicorn import threads  # noqa: PLC0415  it reads the environment
+
+    if threads > settings.CODEFORGE_MAX_WAITERS:
+        return []
+    return [
+        Warning(
+            "CODEFORGE_MAX_WAITERS is not below CODEFORGE_WEB_THREADS: waiting requests could take every thread.",
+            id="codeforge.W002",
+        )
+    ]
