@@ -6,6 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 command=${1:?usage: dev/bootstrap.sh COMMAND}
 
+case $PWD in
+*[!A-Za-z0-9/._+@-]*)
+    echo "Move the checkout: Docker's overlay driver and debootstrap cannot work below '$PWD'." >&2
+    exit 1
+    ;;
+esac
+
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
         echo "make $command starts a Docker engine, so it must run as root, and there is no sudo here." >&2

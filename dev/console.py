@@ -35,7 +35,7 @@ def step(name: str) -> Iterator[None]:
     outcome = "failed after"
     try:
         yield
-        outcome = "ready in"
+        outcome = "done in"
     finally:
         over.set()
         life.join()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dev.console import Trouble, step
 from dev.daemon import Daemon
-from dev.paths import DOCKER, ENGINE_RUN, RUNSC
+from dev.paths import CHECKOUT, DOCKER, ENGINE_RUN, RUNSC
 
 HOST = f"unix://{ENGINE_RUN}/docker.sock"
 
@@ -79,6 +79,8 @@ def dockerd_config() -> dict[str, object]:
         "userland-proxy": False,
         # Named, because a guess that differs from the truth drops memory and CPU limits without a word.
         "exec-opts": ["native.cgroupdriver=cgroupfs"],
+        # Where the processes of a container are found that Docker has lost (see leftover_processes).
+        "cgroup-parent": f"/{CHECKOUT}",
         # One image store in every version: newer engines would put images into containerd's and name other digests.
         "features": {"containerd-snapshotter": False},
         "log-level": "warn",
@@ -149,9 +151,12 @@ def start() -> None:
 
 
 def stop() -> None:
-    if DOCKERD.pid() and engine_answers():
-        remove_containers(HOST)
-    DOCKERD.stop(timeout_s=30)
+    # Without containerd neither can end well, and trying takes half a minute; end_leftovers does not need them.
+    whole = CONTAINERD.pid() is not None
+    if whole and engine_answers():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            remove_containers(HOST)
+    DOCKERD.stop(timeout_s=30 if whole else 1)
     CONTAINERD.stop(timeout_s=20)
     end_leftovers()
     shutil.rmtree(ENGINE_RUN, ignore_errors=True)
@@ -169,16 +174,17 @@ def docker(host: str, *arguments: str, timeout_s: float | None = None) -> subpro
 
 
 def remove_containers(host: str, *filters: str) -> None:
-    listed = docker(host, "ps", "--all", "--quiet", *(f"--filter={one}" for one in filters)).stdout.split()
+    chosen = (f"--filter={one}" for one in filters)
+    listed = docker(host, "ps", "--all", "--quiet", *chosen, timeout_s=10).stdout.split()
     if listed:
-        docker(host, "rm", "--force", "--volumes", *listed)
+        docker(host, "rm", "--force", "--volumes", *listed, timeout_s=60)
 
 
 def end_leftovers() -> None:
     """Kill what outlived the engine and undo its mounts.
 
     A container whose start failed can leave `runsc-sandbox` and `runsc-gofer` processes that Docker no longer knows.
-    They are told from the system's, and from another checkout's, by our runsc's path or our sockets' folder.
+    All are told from the system's, and from another checkout's, by our runsc's path, our containerd's, our cgroup.
     """
     deadline = time.monotonic() + 5
     while (left := list(leftover_processes())) and time.monotonic() < deadline:
@@ -188,6 +194,10 @@ def end_leftovers() -> None:
         time.sleep(0.05)
     for place in mounts_below(DOCKER, ENGINE_RUN):
         subprocess.run(("umount", "--lazy", place), check=False)
+    for tree in cgroups():
+        for group in sorted(tree.glob("**/"), reverse=True):
+            with contextlib.suppress(OSError):
+                group.rmdir()
 
 
 def leftover_processes() -> Iterator[int]:
@@ -197,10 +207,15 @@ def leftover_processes() -> Iterator[int]:
         with contextlib.suppress(OSError):
             executable = (folder / "exe").readlink()
             arguments = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
-            if executable.is_relative_to(RUNSC.parent) or (
-                executable.name.startswith("containerd-shim") and str(CONTAINERD_SOCKET) in arguments
-            ):
+            is_shim = executable.name.startswith("containerd-shim") and str(CONTAINERD_SOCKET) in arguments
+            if executable.is_relative_to(RUNSC.parent) or is_shim or f"/{CHECKOUT}/" in (folder / "cgroup").read_text():
                 yield int(folder.name)
+
+
+def cgroups() -> list[Path]:
+    """Our cgroup in each of the hierarchies of cgroup v1, or the one of v2."""
+    root = Path("/sys/fs/cgroup")
+    return [*root.glob(CHECKOUT), *root.glob(f"*/{CHECKOUT}")]
 
 
 def mounts_below(*folders: Path) -> list[str]:

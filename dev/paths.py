@@ -19,15 +19,11 @@ DEMO_ENV = VAR / "demo.env"
 SECRETS = VAR / "secrets.json"
 
 
-def engine_run_dir() -> Path:
-    """The folder of the engine's sockets: a socket's path has room for 107 bytes, and the engine adds up to 40."""
-    inside = DOCKER / "run"
-    if len(str(inside).encode()) <= 64:
-        return inside
-    return Path("/run/codeforge-" + hashlib.sha256(str(ROOT).encode()).hexdigest()[:12])
+# Tells this checkout's things from another's where they cannot lie under var/: cgroups, and the folder below.
+CHECKOUT = "codeforge-" + hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]
 
-
-ENGINE_RUN = engine_run_dir()
+# The engine's sockets. A socket's path has room for 107 bytes, and the engine adds up to 40 of its own.
+ENGINE_RUN = DOCKER / "run" if len(str(DOCKER)) < 60 else Path("/run") / CHECKOUT
 
 
 def make_folders() -> None:

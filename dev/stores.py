@@ -5,6 +5,7 @@ machine and opens every folder above the checkout to everybody. Instead each ser
 in which `var/` is also at /mnt: so that it works where the checkout lies under /root, which `daemon` may not enter.
 """
 
+import contextlib
 import json
 import secrets
 import shlex
@@ -12,6 +13,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,6 +94,7 @@ def start_postgres() -> str:
             with step("PostgreSQL: new database cluster"):
                 make_cluster()
         with step("PostgreSQL"):
+            await_end_of_the_last_one()
             settings = {
                 "listen_addresses": "127.0.0.1",
                 "port": str(number),
@@ -104,6 +107,18 @@ def start_postgres() -> str:
             ready = as_account(postgres_binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(number))
             POSTGRES_SERVER.wait_ready(lambda: subprocess.run(ready, check=False).returncode == 0, 60)
     return f"postgresql://postgres:{secret('postgres_password')}@127.0.0.1:{number}/codeforge"
+
+
+def await_end_of_the_last_one() -> None:
+    """A server that was killed looks alive to the next until it is reaped, which then refuses to start."""
+    try:
+        pid = (POSTGRES / "data" / "postmaster.pid").read_text().split()[0]
+    except (OSError, IndexError):
+        return
+    deadline = time.monotonic() + 30
+    with contextlib.suppress(OSError):
+        while Path(f"/proc/{pid}/comm").read_text() == "postgres\n" and time.monotonic() < deadline:
+            time.sleep(0.1)
 
 
 def make_cluster() -> None:
