@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -131,8 +132,8 @@ def runsc_release(runsc: Path) -> int:
     return int(found[1])
 
 
-def ensure_languages(env: dict[str, str]) -> None:
+def ensure_languages(host: str) -> None:
     """The images that programs run in. The builder prints its own progress, and nothing when all are there."""
-    built = subprocess.run((sys.executable, "-m", "sandbox.images"), cwd=ROOT, env=env)
+    built = subprocess.run((sys.executable, "-m", "sandbox.images"), cwd=ROOT, env={**os.environ, "DOCKER_HOST": host})
     if built.returncode:
         raise Trouble("The languages' images could not be built; what went wrong is printed above.")

@@ -8,9 +8,7 @@ VAR = ROOT / "var"
 VENV = VAR / "venv"
 RUN = VAR / "run"
 LOG = VAR / "log"
-MAIL = VAR / "mail"
 POSTGRES = VAR / "postgres"
-REDIS = VAR / "redis"
 DOCKER = VAR / "docker"
 RUNSC = DOCKER / "runsc" / "usr" / "bin" / "runsc"
 
@@ -27,5 +25,5 @@ ENGINE_RUN = DOCKER / "run" if len(str(DOCKER)) < 60 else Path("/run") / CHECKOU
 
 
 def make_folders() -> None:
-    for folder in (VAR, RUN, LOG, MAIL, DOCKER):
+    for folder in (VAR, RUN, LOG, DOCKER):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the application stands on: a Docker engine with images, PostgreSQL, Redis. Ours, unless the environment names others.
+"""What the application stands on: Docker engine, images, PostgreSQL, Redis. Ours, unless the environment names others.
 
 Who stops them: `make up` and `make services` *keep* them until `make down`. `make test` only *uses* them, under a lock
 that ends with its process however that ends; the last user stops what nobody keeps.
@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO
 
 from dev import engine, images, stores
@@ -46,22 +46,25 @@ def written() -> dict[str, str]:
     return dict(word[0].split("=", 1) for word in words if word)
 
 
-def start(*, with_docker: bool = True, with_redis: bool = True) -> dict[str, str]:
+def start(*, with_docker: bool = True) -> dict[str, str]:
     """Start what does not run yet; the answer is the environment that names the services."""
-    env = {"DATABASE_URL": external("DATABASE_URL") or stores.start_postgres()}
-    if with_redis:
-        env["REDIS_URL"] = external("REDIS_URL") or stores.start_redis()
+    env = {
+        "DATABASE_URL": external("DATABASE_URL") or stores.start_postgres(),
+        "REDIS_URL": external("REDIS_URL") or stores.start_redis(),
+    }
     if with_docker:
-        host = external("DOCKER_HOST")
-        if not host:
-            host = engine.HOST
-            engine.start()
-        env["DOCKER_HOST"] = host
-        images.ensure_base(host)
-        if not external("DOCKER_HOST"):
-            images.ensure_runsc(host)
+        env["DOCKER_HOST"] = external("DOCKER_HOST") or start_engine()
     write_env(env)
+    if with_docker:
+        images.ensure_languages(env["DOCKER_HOST"])
     return env
+
+
+def start_engine() -> str:
+    engine.start()
+    images.ensure_base(engine.HOST)
+    images.ensure_runsc(engine.HOST)
+    return engine.HOST
 
 
 def write_env(env: dict[str, str]) -> None:
@@ -79,14 +82,14 @@ def stop() -> None:
 
 
 @contextlib.contextmanager
-def in_use(*, with_docker: bool, with_redis: bool = True) -> Iterator[dict[str, str]]:
-    """The services for a while; afterwards they are stopped unless somebody else needs them. Says nothing at the end."""
+def in_use(*, with_docker: bool) -> Iterator[dict[str, str]]:
+    """The services for a while; afterwards they are stopped, without a word, unless somebody else needs them."""
     make_folders()
     with USERS.open("w") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:
             with changing():
-                env = start(with_docker=with_docker, with_redis=with_redis)
+                env = start(with_docker=with_docker)
             yield env
         finally:
             with changing():
@@ -102,7 +105,7 @@ def is_last(users: IO[str]) -> bool:
     return True
 
 
-def environment(services: dict[str, str], *, with_docker: bool) -> dict[str, str]:
+def environment(services: Mapping[str, str], *, with_docker: bool) -> dict[str, str]:
     """A process's environment. The Docker socket is root on the host, so only who needs it is told where it is."""
     env = {name: value for name, value in os.environ.items() if name not in NAMES}
     return env | {name: value for name, value in services.items() if with_docker or name != "DOCKER_HOST"}

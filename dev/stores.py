@@ -55,7 +55,7 @@ def remember(name: str, value: str) -> str:
 
 
 def secret(name: str) -> str:
-    return remembered().get(name) or remember(name, secrets.token_urlsafe(32))
+    return remembered().get(name) or remember(name, secrets.token_urlsafe(48))
 
 
 def port(name: str, server: Daemon) -> int:
