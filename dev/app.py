@@ -185,7 +185,8 @@ def answers() -> bool:
     if not demo:
         return False
     request = urllib.request.Request(
-        demo["CODEFORGE_URL"] + "/v1/executions?limit=1", headers={"Authorization": f"Bearer {demo['CODEFORGE_API_KEY']}"}
+        demo["CODEFORGE_URL"] + "/v1/executions?limit=1",
+        headers={"Authorization": f"Bearer {demo['CODEFORGE_API_KEY']}"},
     )
     try:
         with urllib.request.urlopen(request, timeout=5):
