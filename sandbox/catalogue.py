@@ -31,9 +31,11 @@ class Runtime:
     """One language: how its programs are named, compiled and run.
 
     source_name         how the source file gets its name, see `sandbox.naming`
+    compile             None for an interpreted language
+    checks_syntax       its start-up says over descriptor 3 whether the syntax is right, before the program runs
+    stack_is_memory     the stack may grow to the memory limit; else it has 8 MiB
     memory_overhead_mb  what the language itself needs, added to the program's limit so that the program gets it whole
     compile_memory_mb   the least that the compile step is given
-    compiled            whether `compile` is a real compiler, reported to the customer, or only a syntax check
     """
 
     language: str
@@ -42,8 +44,9 @@ class Runtime:
     source_name: str
     version_argv: tuple[str, ...]
     run: Step
-    compile: Step
-    compiled: bool
+    compile: Step | None
+    checks_syntax: bool
+    stack_is_memory: bool
     options: Mapping[str, Option]
     memory_overhead_mb: int
     compile_memory_mb: int
@@ -74,9 +77,10 @@ def _read(folder: Path) -> Runtime:
         source_name=data["source_name"],
         version_argv=tuple(data["version_argv"]),
         run=step("run"),
-        compile=step("compile"),
-        compiled=data["compile"]["reported"],
+        compile=step("compile") if "compile" in data else None,
+        checks_syntax=data["run"].get("checks_syntax", False),
+        stack_is_memory=data["run"].get("stack_is_memory", False),
         options={name: Option(option["values"], option["default"]) for name, option in data.get("options", {}).items()},
         memory_overhead_mb=data["memory_overhead_mb"],
-        compile_memory_mb=data["compile"]["memory_mb"],
+        compile_memory_mb=data.get("compile", {}).get("memory_mb", 0),
     )

@@ -25,7 +25,7 @@ def result(
         signal=None,
         runtime=stamp(job.program.language),
         stdout=Stream(stdout[:limit], len(stdout)),
-        compilation=Compilation(0, Stream(), Stream(), 7) if runtime.compiled else None,
+        compilation=Compilation(0, Stream(), Stream(), 7) if runtime.compile else None,
         usage=Usage(wall_time_ms=5, cpu_time_ms=3, memory_peak_kb=9_000, start_ms=1),
     )
 

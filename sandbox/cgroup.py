@@ -1,0 +1,108 @@
+"""The cgroup on the host that holds one sandbox: the wall behind the supervisor's limits, and the kernel's own evidence.
+
+The worker makes it around the container's cgroup (Docker's ``CgroupParent``), so that its counters are still there when
+the container is gone: Docker's ``OOMKilled`` was seen lost and wrong. Its memory limit is the wall; the container's own
+is a little above, so that it is always this one that is hit and counts.
+"""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import SandboxNotIsolated
+
+ROOT = Path("/sys/fs/cgroup")
+_V1_CONTROLLERS = ("memory", "cpu", "cpuacct", "pids", "cpuset", "blkio", "devices", "freezer")
+
+
+def is_unified() -> bool:
+    """Whether this host has cgroup version 2."""
+    return (ROOT / "cgroup.controllers").exists()
+
+
+def _hierarchies() -> list[Path]:
+    if is_unified():
+        return [ROOT]
+    # Some are links to a joint one (cpu,cpuacct); systemd's and others are made by the runtime and must go as well.
+    return sorted({path.resolve() for path in ROOT.iterdir() if path.is_dir()})
+
+
+@dataclass(frozen=True, slots=True)
+class Cgroup:
+    """``path`` is relative to each hierarchy, as Docker wants it: ``/codeforge/<worker>/<sandbox>``."""
+
+    path: str
+
+    @classmethod
+    def make(cls, path: str, *, memory_bytes: int) -> "Cgroup":
+        """Raises `SandboxNotIsolated` when the limit cannot be set: without it there is no wall."""
+        group = cls(path)
+        memory = group._folder("memory")
+        try:
+            memory.mkdir(parents=True, exist_ok=True)
+            if is_unified():
+                _delegate_controllers(memory)
+                (memory / "memory.max").write_text(str(memory_bytes))
+            else:
+                (memory / "memory.limit_in_bytes").write_text(str(memory_bytes))
+        except OSError as error:
+            raise SandboxNotIsolated(f"cannot make the cgroup {path}: {error}. Is {ROOT} writable here?") from error
+        return group
+
+    def memory_was_exhausted(self) -> bool:
+        """Whether the kernel refused memory to what is, or was, inside."""
+        if is_unified():
+            return self._counter("memory", "memory.events", "oom_kill ") > 0
+        return self._counter("memory", "memory.failcnt") > 0
+
+    def cpu_ms(self) -> int:
+        """CPU time of everything inside, gVisor's own work included, in milliseconds."""
+        if is_unified():
+            return self._counter("cpuacct", "cpu.stat", "usage_usec ") // 1_000
+        return self._counter("cpuacct", "cpuacct.usage") // 1_000_000
+
+    def processes(self) -> set[int]:
+        """Host process ids of everything inside, whether Docker still knows it or not."""
+        found: set[int] = set()
+        for hierarchy in _hierarchies():
+            for procs in (hierarchy / self.path.lstrip("/")).rglob("cgroup.procs"):
+                with contextlib.suppress(OSError):
+                    found.update(map(int, procs.read_text().split()))
+        return found
+
+    def remove(self) -> bool:
+        """Remove what is empty; False when something is still inside."""
+        for hierarchy in _hierarchies():
+            top = hierarchy / self.path.lstrip("/")
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+        return not any((hierarchy / self.path.lstrip("/")).exists() for hierarchy in _hierarchies())
+
+    def inner_limit(self, container: str, name_v1: str, name_v2: str) -> str:
+        """What is really in force in the container's own cgroup below this one, as the kernel writes it."""
+        controller, _, _ = name_v1.partition(".")
+        folder = self._folder(controller) / container
+        return (folder / (name_v2 if is_unified() else name_v1)).read_text().strip()
+
+    def _folder(self, controller: str) -> Path:
+        base = ROOT if is_unified() else ROOT / controller
+        return base / self.path.lstrip("/")
+
+    def _counter(self, controller: str, file: str, prefix: str = "") -> int:
+        try:
+            text = (self._folder(controller) / file).read_text()
+        except OSError:
+            return 0
+        lines = [line.removeprefix(prefix) for line in text.splitlines() if line.startswith(prefix)]
+        return int(lines[0]) if lines else 0
+
+
+def _delegate_controllers(folder: Path) -> None:
+    """Version 2 gives a child only the controllers that each of its parents passes on."""
+    for parent in reversed(folder.relative_to(ROOT).parents):
+        with contextlib.suppress(OSError):
+            (ROOT / parent / "cgroup.subtree_control").write_text("+memory +cpu +pids")
+    with contextlib.suppress(OSError):
+        (folder / "cgroup.subtree_control").write_text("+memory +cpu +pids")

@@ -1,0 +1,27 @@
+// Finds a syntax error of the program before it runs, and says so to the supervisor over descriptor 3, which only the
+// first process of a cell has. It is closed before the program's first line.
+"use strict";
+
+const fs = require("node:fs");
+const path = require("node:path");
+const vm = require("node:vm");
+
+function isRight(file) {
+  const source = fs.readFileSync(file, "utf8");
+  try {
+    vm.compileFunction(source.replace(/^#!.*/, ""), ["exports", "require", "module", "__filename", "__dirname"]);
+    return true;
+  } catch {
+    // An ES module, or wrong. Node itself knows best, and only these programs pay for a second start.
+    const { spawnSync } = require("node:child_process");
+    return spawnSync(process.execPath, ["--check", file], { stdio: "ignore" }).status === 0;
+  }
+}
+
+if (process.pid === 2) {
+  try {
+    fs.writeSync(3, isRight(path.resolve(process.argv[1])) ? "P" : "F");
+  } finally {
+    fs.closeSync(3);
+  }
+}

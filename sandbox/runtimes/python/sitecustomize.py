@@ -1,0 +1,30 @@
+"""Finds a syntax error of the program before it runs, and says so to the supervisor over descriptor 3.
+
+Only the first process of a cell has that descriptor, and it is closed here, before the program's first line: nothing
+that the program does can be taken for a syntax error, and a syntax error is never taken for something that it did.
+"""
+
+import os
+import sys
+
+
+def _check(path: str) -> None:
+    try:
+        with open(path, "rb") as source:
+            compile(source.read(), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        # ValueError: a NUL in the source. Python's own words go to stderr when it finds the same error below.
+        os.write(3, b"F")
+    except (MemoryError, RecursionError, OverflowError):
+        # The parser's own limits; the program would end with them, too.
+        os.write(3, b"F")
+    else:
+        os.write(3, b"P")
+
+
+# The cell's init is process 1, the program process 2: a Python that the program starts does not come by here.
+if os.getpid() == 2:
+    try:
+        _check(sys.orig_argv[3])
+    finally:
+        os.close(3)

@@ -1,0 +1,438 @@
+#define _GNU_SOURCE
+#include "cell.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "stage.h"
+
+#define ROOT "/box/cell" /* where the cell's tmpfs is mounted; its folders are bound to the places the program knows */
+#define WORK "/work"
+#define REPORT "/run/report"
+#define CGROUP "/sys/fs/cgroup/%s/cell"
+
+static const char *const controllers[] = {"pids", "memory", "cpuacct"};
+
+/* ---- the order ---- */
+
+struct fields {
+    const char *next, *end;
+};
+
+static const char *field(struct fields *fields)
+{
+    if (fields->next >= fields->end)
+        return NULL;
+    const char *found = fields->next;
+    size_t length = strnlen(found, (size_t)(fields->end - found));
+    fields->next = found + length + 1;
+    return found;
+}
+
+static bool number(struct fields *fields, uint64_t *into)
+{
+    const char *text = field(fields);
+    char *rest;
+    if (!text || !*text)
+        return false;
+    errno = 0;
+    *into = strtoull(text, &rest, 10);
+    return !*rest && !errno;
+}
+
+static bool strings(struct fields *fields, char **into)
+{
+    uint64_t count;
+    if (!number(fields, &count) || count > ARGS_MAX)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!(into[i] = (char *)field(fields)))
+            return false;
+    into[count] = NULL;
+    return true;
+}
+
+bool cell_order_parse(struct cell_order *order, const unsigned char *payload, size_t length)
+{
+    struct fields fields = {(const char *)payload, (const char *)payload + length};
+    struct cell_limits *limits = &order->limits;
+    uint64_t compile, check, uid;
+    bool read = number(&fields, &compile) && number(&fields, &check) && number(&fields, &uid) &&
+                number(&fields, &limits->wall_ms) && number(&fields, &limits->cpu_ms) &&
+                number(&fields, &limits->memory_kb) && number(&fields, &limits->processes) &&
+                number(&fields, &limits->output_bytes) && number(&fields, &limits->disk_kb) &&
+                number(&fields, &limits->stack_kb) && strings(&fields, order->argv) &&
+                strings(&fields, order->environment);
+    order->compile = compile;
+    order->check = check;
+    order->uid = (uid_t)uid;
+    return read && uid >= 1000 && order->argv[0];
+}
+
+/* ---- the first process of the cell and the program: both run inside the namespaces ---- */
+
+struct descriptors {
+    int in, out, err, check, status, go;
+};
+
+static _Noreturn void give_up(int status, const char *what)
+{
+    struct cell_end end = {.exit_code = -1};
+    snprintf(end.failure, sizeof end.failure, "%s: %s", what, strerror(errno));
+    char kind = 'X';
+    if (write(status, &kind, 1) == 1 && write(status, &end, sizeof end) < 0)
+        _exit(1);
+    _exit(1);
+}
+
+static void bind_or_give_up(int status, const char *from, const char *to)
+{
+    if (mount(from, to, NULL, MS_BIND, NULL) != 0)
+        give_up(status, to);
+}
+
+/* The program sees its own processes, its own files, and nothing of the supervisor's. */
+static void make_view(int status, bool compile)
+{
+    bind_or_give_up(status, compile ? STAGE : ROOT "/work", WORK);
+    bind_or_give_up(status, ROOT "/tmp", "/tmp");
+    bind_or_give_up(status, ROOT "/shm", "/dev/shm");
+    bind_or_give_up(status, ROOT "/report", REPORT);
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+        give_up(status, "/proc");
+    /* The staging directory and the cgroups are closed to the program's uid as it is; out of sight is better still. */
+    umount2(ROOT, MNT_DETACH);
+    umount2(BOX, MNT_DETACH);
+    umount2("/sys", MNT_DETACH);
+}
+
+static void limit(int resource, rlim_t value)
+{
+    setrlimit(resource, &(struct rlimit){value, value});
+}
+
+static void set_resource_limits(const struct cell_limits *limits)
+{
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_NOFILE, 1024);
+    limit(RLIMIT_MEMLOCK, 0);
+    limit(RLIMIT_FSIZE, limits->disk_kb * 1024);
+    limit(RLIMIT_STACK, limits->stack_kb * 1024);
+    /* Walls behind the supervisor's own looks, which come first: seconds are too coarse for a verdict. */
+    limit(RLIMIT_CPU, limits->cpu_ms / 1000 + 5);
+    limit(RLIMIT_NPROC, limits->processes + 1);
+}
+
+/* Runs between vfork and exec, in the memory of the init: only system calls, and what went wrong as the result. */
+static int become_program(const struct cell_order *order, const struct descriptors *descriptors)
+{
+    if (dup2(descriptors->in, 0) < 0 || dup2(descriptors->out, 1) < 0 || dup2(descriptors->err, 2) < 0)
+        return errno;
+    int first_closed = 3;
+    if (order->check) {
+        if (dup2(descriptors->check, 3) < 0)
+            return errno;
+        first_closed = 4;
+    }
+    for (int descriptor = first_closed; descriptor < 64; descriptor++)
+        close(descriptor);
+    setsid();
+    set_resource_limits(&order->limits);
+    if (chdir(WORK) != 0 || setgroups(0, NULL) != 0 || setresgid(order->uid, order->uid, order->uid) != 0 ||
+        setresuid(order->uid, order->uid, order->uid) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return errno;
+    signal(SIGPIPE, SIG_DFL);
+    execve(order->argv[0], order->argv, order->environment);
+    return errno;
+}
+
+static bool folder_has_files(const char *path)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return false;
+    bool found = false;
+    for (struct dirent *entry; !found && (entry = readdir(directory));)
+        found = entry->d_name[0] != '.';
+    closedir(directory);
+    return found;
+}
+
+static _Noreturn void init_of_cell(const struct cell_order *order, const struct descriptors *descriptors)
+{
+    char go;
+    prctl(PR_SET_DUMPABLE, 0);
+    if (read(descriptors->go, &go, 1) != 1) /* wait until we are in the cgroup */
+        _exit(1);
+    make_view(descriptors->status, order->compile);
+    if (write(descriptors->status, "S", 1) != 1)
+        _exit(1);
+
+    uint64_t started_us = clock_us();
+    volatile int error = 0;
+    pid_t program = vfork();
+    if (program == 0) {
+        error = become_program(order, descriptors);
+        _exit(127);
+    }
+    if (program < 0 || error) {
+        errno = error ? error : errno;
+        give_up(descriptors->status, "exec");
+    }
+    /* Our copies would keep the streams open after the program has closed its own. */
+    close(descriptors->in);
+    close(descriptors->out);
+    close(descriptors->err);
+    close(descriptors->check);
+
+    struct cell_end end = {0};
+    struct rusage usage;
+    int status;
+    pid_t ended;
+    while ((ended = wait4(-1, &status, 0, &usage)) != program)
+        if (ended < 0 && errno != EINTR)
+            _exit(1);
+    end.wall_us = clock_us() - started_us;
+    end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end.memory_kb = (uint64_t)usage.ru_maxrss;
+
+    /* The program has ended, and with it whatever it left running. */
+    do
+        kill(-1, SIGKILL);
+    while ((ended = wait4(-1, NULL, 0, NULL)) > 0 || (ended < 0 && errno == EINTR));
+    getrusage(RUSAGE_CHILDREN, &usage);
+    end.cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+                 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    end.heap_exhausted = folder_has_files(REPORT);
+    if (write(descriptors->status, "D", 1) != 1 || write(descriptors->status, &end, sizeof end) != sizeof end)
+        _exit(1);
+    _exit(0);
+}
+
+/* ---- the supervisor's side ---- */
+
+static bool write_text(const char *path, const char *text)
+{
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool done = write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
+    close(descriptor);
+    return done;
+}
+
+static int open_counter(const char *controller, const char *file)
+{
+    char path[128];
+    snprintf(path, sizeof path, CGROUP "/%s", controller, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static uint64_t read_counter(int descriptor)
+{
+    char text[32] = "";
+    return descriptor >= 0 && pread(descriptor, text, sizeof text - 1, 0) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+/* gVisor's kernel has cgroups of its own. Where they cannot be made (an insecure runtime of a developer), resource
+ * limits and the container's cgroup are all there is. */
+static void make_cgroup(struct cell *cell, uint64_t processes)
+{
+    char path[128], text[32];
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+        snprintf(path, sizeof path, CGROUP, controllers[i]);
+        mkdir(path, 0755);
+    }
+    snprintf(path, sizeof path, CGROUP "/pids.max", "pids");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)processes + 1); /* and the init */
+    write_text(path, text);
+    cell->cpu_descriptor = open_counter("cpuacct", "cpuacct.usage");
+    cell->memory_descriptor = open_counter("memory", "memory.usage_in_bytes");
+}
+
+static void join_cgroup(pid_t pid)
+{
+    char path[128], text[32];
+    snprintf(text, sizeof text, "%d", pid);
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+        snprintf(path, sizeof path, CGROUP "/cgroup.procs", controllers[i]);
+        write_text(path, text);
+    }
+}
+
+static bool make_folder(int root, const char *name, mode_t mode, uid_t uid)
+{
+    /* mkdir honours the umask, chmod does not */
+    return mkdirat(root, name, mode) == 0 && fchmodat(root, name, mode, 0) == 0 &&
+           fchownat(root, name, uid, uid, 0) == 0;
+}
+
+/* One tmpfs holds all that the cell may write, so that its size is the disk limit. What was staged is on top of it. */
+static bool make_root(struct cell *cell, const struct cell_order *order)
+{
+    struct statfs staged;
+    char options[64];
+    if (statfs(BOX, &staged) != 0)
+        return false;
+    uint64_t staged_kb = (uint64_t)(staged.f_blocks - staged.f_bfree) * (uint64_t)staged.f_bsize / 1024;
+    snprintf(options, sizeof options, "size=%lluk,mode=0755",
+             (unsigned long long)(order->limits.disk_kb + staged_kb + 64));
+    if (mkdir(ROOT, 0755) != 0 && errno != EEXIST)
+        return false;
+    if (mount("cell", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, options) != 0)
+        return false;
+    cell->root_descriptor = open(ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int root = cell->root_descriptor;
+    if (root < 0 || !make_folder(root, "work", 0700, order->uid) || !make_folder(root, "tmp", 01777, 0) ||
+        !make_folder(root, "shm", 01777, 0) || !make_folder(root, "report", 0700, order->uid))
+        return false;
+    if (order->compile)
+        return stage_give(order->uid);
+    int work = openat(root, "work", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool copied = work >= 0 && stage_copy(work, order->uid);
+    if (work >= 0)
+        close(work);
+    return copied;
+}
+
+/* A pipe whose end for the program belongs to it, else it could not open /dev/stdin and the like again. */
+static bool make_pipe(int *ours, int *theirs, bool theirs_reads, uid_t uid)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    *theirs = ends[theirs_reads ? 0 : 1];
+    *ours = ends[theirs_reads ? 1 : 0];
+    return fchown(*theirs, uid, uid) == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
+}
+
+bool cell_start(struct cell *cell, const struct cell_order *order)
+{
+    struct descriptors theirs;
+    int go[2], status[2];
+    *cell = (struct cell){.root_descriptor = -1, .check = order->check ? CHECK_PENDING : CHECK_NONE};
+    if (!make_root(cell, order))
+        return false;
+    make_cgroup(cell, order->limits.processes);
+    if (!make_pipe(&cell->stdin_descriptor, &theirs.in, true, order->uid) ||
+        !make_pipe(&cell->stdout_descriptor, &theirs.out, false, order->uid) ||
+        !make_pipe(&cell->stderr_descriptor, &theirs.err, false, order->uid) ||
+        !make_pipe(&cell->check_descriptor, &theirs.check, false, order->uid) || pipe2(status, O_CLOEXEC) != 0 ||
+        pipe2(go, O_CLOEXEC) != 0)
+        return false;
+    cell->status_descriptor = status[0];
+    theirs.status = status[1];
+    theirs.go = go[0];
+
+    cell->init = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | SIGCHLD, 0, 0, 0, 0);
+    if (cell->init == 0) {
+        close(go[1]); /* else the init would never see the end of a supervisor that died */
+        close(cell->stdin_descriptor);
+        close(cell->stdout_descriptor);
+        close(cell->stderr_descriptor);
+        close(cell->check_descriptor);
+        init_of_cell(order, &theirs);
+    }
+    close(theirs.in);
+    close(theirs.out);
+    close(theirs.err);
+    close(theirs.check);
+    close(theirs.status);
+    close(theirs.go);
+    if (cell->init > 0) {
+        join_cgroup(cell->init);
+        if (write(go[1], "g", 1) != 1)
+            cell_kill(cell);
+    }
+    close(go[1]);
+    return cell->init > 0;
+}
+
+enum cell_news cell_read_status(struct cell *cell, struct cell_end *end)
+{
+    char kind;
+    ssize_t got = read(cell->status_descriptor, &kind, 1);
+    if (got < 0)
+        return CELL_NOTHING;
+    if (got == 0) /* the init was killed: by us for a limit, or with the report left out by something we do not know */
+        return CELL_ENDED;
+    if (kind == 'S')
+        return CELL_STARTED;
+    if (read(cell->status_descriptor, end, sizeof *end) != sizeof *end)
+        *end = (struct cell_end){.exit_code = -1, .failure = "the init of a cell broke off"};
+    return kind == 'D' ? CELL_ENDED : CELL_FAILED;
+}
+
+void cell_read_check(struct cell *cell)
+{
+    char said;
+    if (cell->check != CHECK_PENDING)
+        return;
+    ssize_t got = read(cell->check_descriptor, &said, 1);
+    if (got == 1)
+        cell->check = said == 'P' ? CHECK_PASSED : CHECK_FAILED;
+    else if (got == 0)
+        cell->check = CHECK_SILENT;
+}
+
+const char *cell_check_name(enum cell_check check)
+{
+    static const char *const names[] = {"none", "silent", "passed", "failed", "silent"};
+    return names[check];
+}
+
+uint64_t cell_cpu_us(const struct cell *cell)
+{
+    return read_counter(cell->cpu_descriptor) / 1000;
+}
+
+uint64_t cell_memory_kb(const struct cell *cell)
+{
+    uint64_t memory_kb = read_counter(cell->memory_descriptor) / 1024, files_kb = 0;
+    struct statfs files;
+    /* Files in the cell's tmpfs are memory to the kernel, but have a limit of their own. */
+    if (fstatfs(cell->root_descriptor, &files) == 0)
+        files_kb = (uint64_t)(files.f_blocks - files.f_bfree) * (uint64_t)files.f_bsize / 1024;
+    return memory_kb > files_kb ? memory_kb - files_kb : 0;
+}
+
+void cell_kill(const struct cell *cell)
+{
+    kill(cell->init, SIGKILL);
+}
+
+bool cell_remove(struct cell *cell)
+{
+    char path[128];
+    bool clean = waitpid(cell->init, NULL, 0) == cell->init;
+    close(cell->status_descriptor);
+    close(cell->check_descriptor);
+    if (cell->cpu_descriptor >= 0)
+        close(cell->cpu_descriptor);
+    if (cell->memory_descriptor >= 0)
+        close(cell->memory_descriptor);
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+        snprintf(path, sizeof path, CGROUP, controllers[i]);
+        if (rmdir(path) != 0 && errno != ENOENT && errno != EROFS)
+            clean = false;
+    }
+    close(cell->root_descriptor);
+    return umount2(ROOT, MNT_DETACH) == 0 && clean;
+}

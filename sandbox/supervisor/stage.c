@@ -1,0 +1,129 @@
+#define _GNU_SOURCE
+#include "stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 32 };
+
+bool stage_prepare(void)
+{
+    return mkdir(STAGE, 0700) == 0 || errno == EEXIST;
+}
+
+static bool write_fully(int descriptor, const unsigned char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t wrote = write(descriptor, bytes, length);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        bytes += wrote;
+        length -= (size_t)wrote;
+    }
+    return true;
+}
+
+bool stage_file(const unsigned char *payload, size_t length)
+{
+    size_t path_length = strnlen((const char *)payload, length);
+    char path[PATH_MAX];
+    int printed = snprintf(path, sizeof path, STAGE "/%s", (const char *)payload);
+    if (path_length == length || printed < 0 || (size_t)printed >= sizeof path)
+        return false;
+    for (char *slash = path + sizeof STAGE; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = 0;
+        if (mkdir(path, 0755) != 0 && errno != EEXIST)
+            return false;
+    }
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (descriptor < 0)
+        return false;
+    bool done = write_fully(descriptor, payload + path_length + 1, length - path_length - 1);
+    return close(descriptor) == 0 && done;
+}
+
+static bool copy_file(int from, int to, const char *name, const struct stat *seen, uid_t uid)
+{
+    static unsigned char chunk[65536];
+    int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (in < 0)
+        return false;
+    int out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, seen->st_mode & 0755);
+    bool done = out >= 0;
+    ssize_t got;
+    while (done && (got = read(in, chunk, sizeof chunk)) != 0)
+        done = got > 0 && write_fully(out, chunk, (size_t)got);
+    if (out >= 0) {
+        done = fchown(out, uid, uid) == 0 && done;
+        close(out);
+    }
+    close(in);
+    return done;
+}
+
+static bool copy_tree(int from, int to, uid_t uid, int depth)
+{
+    DIR *directory = fdopendir(from);
+    if (!directory)
+        return false;
+    bool done = depth < DEPTH_MAX;
+    struct dirent *entry;
+    while (done && (entry = readdir(directory))) {
+        const char *name = entry->d_name;
+        struct stat seen;
+        if (!strcmp(name, ".") || !strcmp(name, "..") || fstatat(from, name, &seen, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISREG(seen.st_mode)) {
+            done = copy_file(from, to, name, &seen, uid);
+        } else if (S_ISDIR(seen.st_mode)) {
+            int below = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            int made = mkdirat(to, name, 0755) == 0 ? openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+            done = below >= 0 && made >= 0 && fchown(made, uid, uid) == 0 && copy_tree(below, made, uid, depth + 1);
+            if (made >= 0)
+                close(made);
+        }
+    }
+    closedir(directory);
+    return done;
+}
+
+bool stage_copy(int to, uid_t uid)
+{
+    int from = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return from >= 0 && copy_tree(from, to, uid, 0);
+}
+
+static bool give_tree(int directory_descriptor, uid_t uid, int depth)
+{
+    DIR *directory = fdopendir(directory_descriptor);
+    if (!directory)
+        return false;
+    bool done = depth < DEPTH_MAX && fchown(directory_descriptor, uid, uid) == 0;
+    struct dirent *entry;
+    while (done && (entry = readdir(directory))) {
+        const char *name = entry->d_name;
+        if (!strcmp(name, ".") || !strcmp(name, ".."))
+            continue;
+        if (fchownat(directory_descriptor, name, uid, uid, AT_SYMLINK_NOFOLLOW) != 0)
+            done = false;
+        int below = openat(directory_descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below >= 0)
+            done = give_tree(below, uid, depth + 1) && done;
+    }
+    closedir(directory);
+    return done;
+}
+
+bool stage_give(uid_t uid)
+{
+    int top = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return top >= 0 && give_tree(top, uid, 0);
+}

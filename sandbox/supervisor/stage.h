@@ -1,0 +1,18 @@
+/* The staging directory: the files of a program as the worker sent them and as the compiler left them. Root only. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define BOX "/box" /* a tmpfs of the container, mode 0700 */
+#define STAGE "/box/stage"
+
+bool stage_prepare(void);
+bool stage_file(const unsigned char *payload, size_t length);
+
+/* Copy the staged files into the open directory `to`, owned by `uid`. A compiler wrote here: links, devices and pipes
+ * are passed over, never followed. */
+bool stage_copy(int to, uid_t uid);
+
+/* Hand the staging directory itself to a compiler that runs as `uid`. */
+bool stage_give(uid_t uid);
