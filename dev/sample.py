@@ -31,11 +31,13 @@ def execute(language: str, source: str, stdin: str) -> dict[str, Any]:
     )
     accepted.raise_for_status()
     eid = accepted.json()["executionId"]
-    while True:
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
         r: dict[str, Any] = requests.get(f"{API}/v1/executions/{eid}", headers=headers, timeout=30).json()
         if r["status"] not in ("QUEUED", "RUNNING"):
             return r
         time.sleep(0.5)
+    sys.exit(f"{language}: execution {eid} is still {r['status']} after three minutes. Does the worker run?")
 
 
 def main() -> int:
