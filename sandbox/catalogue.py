@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 RUNTIMES = Path(__file__).parent / "runtimes"
 
@@ -50,11 +49,6 @@ class Runtime:
     options: Mapping[str, Option]
     memory_overhead_mb: int
     compile_memory_mb: int
-
-    @property
-    def selftests(self) -> tuple[dict[str, Any], ...]:
-        """One program per status, each with what must come of it: ``[[selftest]]`` of the folder's ``selftest.toml``."""
-        return tuple(tomllib.loads((self.folder / "selftest.toml").read_text())["selftest"])
 
 
 @cache

@@ -71,6 +71,11 @@ class Cgroup:
                     found.update(map(int, procs.read_text().split()))
         return found
 
+    def children(self) -> list[str]:
+        """Names of the cgroups below this one."""
+        folder = self._folder("memory")
+        return sorted(child.name for child in folder.iterdir() if child.is_dir()) if folder.is_dir() else []
+
     def remove(self) -> bool:
         """Remove what is empty; False when something is still inside."""
         for hierarchy in _hierarchies():

@@ -16,6 +16,7 @@ forgotten are found as well.
 """
 
 import contextlib
+import hashlib
 import logging
 import os
 import re
@@ -108,7 +109,8 @@ class Engine:
         self.runtime = runtime
         with _translated(EngineUnavailable):
             self._client = docker.DockerClient.from_env(timeout=CALL_TIMEOUT_S, max_pool_size=64)
-            self._client.ping()
+            # Engines on one host share its cgroups: each has a corner of its own there.
+            self._corner = f"{CGROUP_TOP}/{hashlib.sha256(self._client.info()['ID'].encode()).hexdigest()[:12]}"
 
     @property
     def insecure(self) -> bool:
@@ -163,7 +165,7 @@ class Engine:
         """
         name = f"codeforge-{uuid.uuid4().hex}"
         wall = room.memory_mb << 20
-        cgroup = None if self.insecure else Cgroup.make(f"{CGROUP_TOP}/{self.worker}/{name}", memory_bytes=wall)
+        cgroup = None if self.insecure else Cgroup.make(f"{self._corner}/{self.worker}/{name}", memory_bytes=wall)
         sandbox = Sandbox(self._client, name, cgroup)
         try:
             with _translated(SandboxStartFailed):
@@ -172,7 +174,7 @@ class Engine:
             if not self.insecure:
                 _require_gvisor(hello)
                 with _translated(SandboxNotIsolated):
-                    sandbox.require_limits(wall + CONTAINER_ABOVE_WALL, self.runtime)
+                    sandbox.require_limits(wall + CONTAINER_ABOVE_WALL)
         except BaseException:
             sandbox.remove()
             raise
@@ -217,21 +219,15 @@ class Engine:
                     with contextlib.suppress(docker.errors.NotFound, docker.errors.APIError):
                         self._client.api.remove_container(container["Id"], force=True, v=True)
                         removed += 1
-        for worker in cgroups_of_workers():
+        for worker in Cgroup(self._corner).children():
             if not is_alive(worker):
-                _remove_cgroups(f"{CGROUP_TOP}/{worker}")
+                _remove_cgroups(f"{self._corner}/{worker}")
         return removed
 
     def close(self) -> None:
         self._client.close()
         if not self.insecure:
-            _remove_cgroups(f"{CGROUP_TOP}/{self.worker}")
-
-
-def cgroups_of_workers() -> list[str]:
-    """Names of the workers that have, or had, a sandbox on this host."""
-    folders = [Path("/sys/fs/cgroup/memory" + CGROUP_TOP), Path("/sys/fs/cgroup" + CGROUP_TOP)]
-    return sorted({worker.name for folder in folders if folder.is_dir() for worker in folder.iterdir() if worker.is_dir()})
+            _remove_cgroups(f"{self._corner}/{self.worker}")
 
 
 def _remove_cgroups(path: str) -> None:
@@ -306,7 +302,7 @@ class Sandbox:
             raise SandboxStartFailed(f"instead of a hello came {kind.name}: {payload[:200]!r}")
         return parse_lines(payload)
 
-    def require_limits(self, memory: int, runtime: str) -> None:
+    def require_limits(self, memory: int) -> None:
         """Read back from the kernel and the engine what was asked for: a cgroup driver that does not fit drops limits
         without a word. Raises `SandboxNotIsolated`."""
         assert self.cgroup is not None and self._id is not None

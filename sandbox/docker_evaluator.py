@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from sandbox.catalogue import Runtime, catalogue
-from sandbox.docker import GVISOR, Engine, Room, Sandbox
+from sandbox.docker import Engine, Room, Sandbox
 from sandbox.errors import ImageMissing, RunCancelled, SandboxError
 from sandbox.evaluator import Cancellation
 from sandbox.images import image_tag
@@ -23,31 +23,14 @@ STAGE_MB = 64  # sources, files and what a compiler makes of them
 SENTRY_MB = 96  # gVisor's kernel and the supervisor; 26–40 MB were measured, more with many processes
 
 
-def connect_evaluator(*, worker: str, insecure_runtime: str | None = None) -> "DockerEvaluator":
-    """An evaluator on the Docker engine that DOCKER_HOST names, ready to use.
-
-    ``worker`` is a name that no other worker of this engine has. ``insecure_runtime`` names a runtime that is not
-    gVisor: programs are then not contained, for the development of CodeForge itself on machines without gVisor.
-    Raises `SandboxNotIsolated` when the engine cannot keep our promises, `EngineUnavailable`, `ImageMissing`.
-    """
-    engine = Engine(worker=worker, runtime=insecure_runtime or GVISOR)
-    evaluator = DockerEvaluator(engine)
-    try:
-        evaluator.measure_runtimes()
-    except BaseException:
-        evaluator.close()
-        raise
-    return evaluator
-
-
 class DockerEvaluator:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, concurrency: int) -> None:
         self._engine = engine
         self._stamps: dict[str, RuntimeStamp] = {}
         self._lock = threading.Lock()
         self._live: set[Sandbox] = set()
         # Nobody waits for a used sandbox to be gone; the next run would only wait for the engine.
-        self._removals = ThreadPoolExecutor(max_workers=2, thread_name_prefix="remove-sandbox")
+        self._removals = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="remove-sandbox")
 
     def evaluate(self, job: Job, cancellation: Cancellation) -> Result:
         runtime = catalogue()[job.program.language]

@@ -45,6 +45,13 @@ class Evaluator(Protocol):
         """What can be run here, by language: measured in a sandbox of each, so that what is offered is seen to work."""
         ...
 
+    def remove_leftovers(self, is_alive: Callable[[str], bool]) -> int:
+        """Remove the sandboxes of other workers that are not alive any more, and say how many it were.
+
+        ``is_alive`` is asked with the label of each worker that has a sandbox on this engine.
+        """
+        ...
+
     def close(self) -> None:
         """Remove everything that is left. Runs still going on end with `SandboxLost`."""
         ...

@@ -46,6 +46,7 @@ class FakeEvaluator:
         self.jobs: list[Job] = []
         self.entered = threading.Semaphore(0)
         self.release = threading.Event()
+        self.leftovers: list[str] = []
         self._closed = False
 
     def evaluate(self, job: Job, cancellation: Cancellation) -> Result:
@@ -68,6 +69,11 @@ class FakeEvaluator:
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         return {language: stamp(language) for language in catalogue()}
+
+    def remove_leftovers(self, is_alive: Callable[[str], bool]) -> int:
+        gone = [worker for worker in self.leftovers if not is_alive(worker)]
+        self.leftovers = [worker for worker in self.leftovers if worker not in gone]
+        return len(gone)
 
     def close(self) -> None:
         self._closed = True

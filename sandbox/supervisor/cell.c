@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "frame.h"
 #include "stage.h"
 
 #define ROOT "/box/cell" /* where the cell's tmpfs is mounted; its folders are bound to the places the program knows */
@@ -27,7 +28,7 @@
 #define REPORT "/run/report"
 #define CGROUP "/sys/fs/cgroup/%s/cell"
 
-static const char *const controllers[] = {"pids", "memory", "cpuacct"};
+static const char *const controllers[] = {"pids", "cpuacct"};
 
 /* ---- the order ---- */
 
@@ -136,7 +137,7 @@ static void set_resource_limits(const struct cell_limits *limits)
     limit(RLIMIT_STACK, limits->stack_kb * 1024);
     /* Walls behind the supervisor's own looks, which come first: seconds are too coarse for a verdict. */
     limit(RLIMIT_CPU, limits->cpu_ms / 1000 + 5);
-    limit(RLIMIT_NPROC, limits->processes + 1);
+    limit(RLIMIT_NPROC, limits->processes + 8);
 }
 
 /* Runs between vfork and exec, in the memory of the init: only system calls, and what went wrong as the result. */
@@ -238,17 +239,26 @@ static bool write_text(const char *path, const char *text)
     return done;
 }
 
-static int open_counter(const char *controller, const char *file)
-{
-    char path[128];
-    snprintf(path, sizeof path, CGROUP "/%s", controller, file);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 static uint64_t read_counter(int descriptor)
 {
     char text[32] = "";
     return descriptor >= 0 && pread(descriptor, text, sizeof text - 1, 0) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint64_t meminfo_kb(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+/* Anonymous memory of the whole sandbox: pages shared after a fork count once, the read-only pages of the image's files
+ * do not count, and files in the cell's tmpfs have a limit of their own. */
+static uint64_t anonymous_kb(int meminfo)
+{
+    char text[2048];
+    ssize_t got = pread(meminfo, text, sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = 0;
+    return meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "Shmem:");
 }
 
 /* gVisor's kernel has cgroups of its own. Where they cannot be made (an insecure runtime of a developer), resource
@@ -263,8 +273,8 @@ static void make_cgroup(struct cell *cell, uint64_t processes)
     snprintf(path, sizeof path, CGROUP "/pids.max", "pids");
     snprintf(text, sizeof text, "%llu", (unsigned long long)processes + 1); /* and the init */
     write_text(path, text);
-    cell->cpu_descriptor = open_counter("cpuacct", "cpuacct.usage");
-    cell->memory_descriptor = open_counter("memory", "memory.usage_in_bytes");
+    snprintf(path, sizeof path, CGROUP "/cpuacct.usage", "cpuacct");
+    cell->cpu_descriptor = open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static void join_cgroup(pid_t pid)
@@ -331,6 +341,8 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     if (!make_root(cell, order))
         return false;
     make_cgroup(cell, order->limits.processes);
+    cell->memory_descriptor = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    cell->memory_before_kb = anonymous_kb(cell->memory_descriptor) - frame_queue_kb();
     if (!make_pipe(&cell->stdin_descriptor, &theirs.in, true, order->uid) ||
         !make_pipe(&cell->stdout_descriptor, &theirs.out, false, order->uid) ||
         !make_pipe(&cell->stderr_descriptor, &theirs.err, false, order->uid) ||
@@ -405,12 +417,10 @@ uint64_t cell_cpu_us(const struct cell *cell)
 
 uint64_t cell_memory_kb(const struct cell *cell)
 {
-    uint64_t memory_kb = read_counter(cell->memory_descriptor) / 1024, files_kb = 0;
-    struct statfs files;
-    /* Files in the cell's tmpfs are memory to the kernel, but have a limit of their own. */
-    if (fstatfs(cell->root_descriptor, &files) == 0)
-        files_kb = (uint64_t)(files.f_blocks - files.f_bfree) * (uint64_t)files.f_bsize / 1024;
-    return memory_kb > files_kb ? memory_kb - files_kb : 0;
+    if (cell->cpu_descriptor < 0) /* not gVisor: this would be the memory of the whole machine */
+        return 0;
+    uint64_t now_kb = anonymous_kb(cell->memory_descriptor), before_kb = cell->memory_before_kb + frame_queue_kb();
+    return now_kb > before_kb ? now_kb - before_kb : 0;
 }
 
 void cell_kill(const struct cell *cell)
@@ -426,8 +436,7 @@ bool cell_remove(struct cell *cell)
     close(cell->check_descriptor);
     if (cell->cpu_descriptor >= 0)
         close(cell->cpu_descriptor);
-    if (cell->memory_descriptor >= 0)
-        close(cell->memory_descriptor);
+    close(cell->memory_descriptor);
     for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
         snprintf(path, sizeof path, CGROUP, controllers[i]);
         if (rmdir(path) != 0 && errno != ENOENT && errno != EROFS)

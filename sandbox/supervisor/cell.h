@@ -30,8 +30,10 @@ struct cell {
     pid_t init;
     enum cell_check check;
     int stdin_descriptor, stdout_descriptor, stderr_descriptor, status_descriptor, check_descriptor;
-    int root_descriptor;                     /* the cell's tmpfs, to know what it holds; -1 for a compile cell */
-    int cpu_descriptor, memory_descriptor;   /* counters of its cgroup; -1 where the kernel is not gVisor */
+    int root_descriptor;                     /* the cell's tmpfs */
+    int cpu_descriptor;                      /* CPU time of its cgroup; -1 where the kernel is not gVisor */
+    int memory_descriptor;                   /* /proc/meminfo: here only this cell and we use memory */
+    uint64_t memory_before_kb;               /* what we used ourselves when it began */
 };
 
 enum cell_news { CELL_NOTHING, CELL_STARTED, CELL_FAILED, CELL_ENDED };

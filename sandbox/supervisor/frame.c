@@ -71,6 +71,11 @@ bool frame_pending(void)
     return queue.start < queue.end;
 }
 
+size_t frame_queue_kb(void)
+{
+    return queue.room / 1024;
+}
+
 void frame_push(void)
 {
     struct pollfd wanted = {.fd = STDOUT_FILENO, .events = POLLOUT};

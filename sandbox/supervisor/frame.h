@@ -32,5 +32,6 @@ void frame_fail(const char *why);
 /* Output of a program is queued and pushed when the pipe takes it, so that a slow worker never stops our clock. */
 void frame_queue(char type, const void *payload, size_t length);
 bool frame_pending(void);
+size_t frame_queue_kb(void); /* memory that the queue holds */
 void frame_push(void);  /* as much as the pipe takes now */
 void frame_flush(void); /* all of it, however long it takes */

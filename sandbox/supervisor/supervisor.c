@@ -43,7 +43,7 @@
 #include "stage.h"
 
 enum {
-    WATCH_INTERVAL_MS = 10,     /* how often CPU and memory of a cell are looked at */
+    WATCH_INTERVAL_MS = 20,     /* how often CPU and memory of a cell are looked at */
     TEARDOWN_MS = 5000,         /* how long a killed cell may take to be gone before the sandbox is called dirty */
     CHUNK = 65536,
 };
@@ -238,7 +238,7 @@ static void run_cell(const struct cell_order *order)
     watch.cpu_us = cell_cpu_us(&watch.cell);
     if (watch.end.cpu_us > watch.cpu_us)
         watch.cpu_us = watch.end.cpu_us;
-    if (watch.end.memory_kb > watch.memory_peak_kb)
+    if (!watch.memory_peak_kb) /* it ended before the first look */
         watch.memory_peak_kb = watch.end.memory_kb;
     if (!watch.end.wall_us && watch.started_us)
         watch.end.wall_us = watch.killed_us - watch.started_us;

@@ -14,7 +14,11 @@ function isRight(file) {
   } catch {
     // An ES module, or wrong. Node itself knows best, and only these programs pay for a second start.
     const { spawnSync } = require("node:child_process");
-    return spawnSync(process.execPath, ["--check", file], { stdio: "ignore" }).status === 0;
+    const copy = "/tmp/check.mjs";
+    fs.copyFileSync(file, copy);
+    const { status } = spawnSync(process.execPath, ["--check", copy], { stdio: "ignore" });
+    fs.unlinkSync(copy);
+    return status === 0;
   }
 }
 
