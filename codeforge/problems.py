@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.db.transaction import set_rollback
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from rest_framework import exceptions as drf
+from rest_framework.views import set_rollback
 
 from codeforge.errors import (
     CodeForgeError,

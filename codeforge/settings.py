@@ -20,7 +20,10 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from kombu import Exchange, Queue
+
 from codeforge.env import BadSetting, envbool, envint, envsecret, envstr
+from sandbox.catalogue import catalogue
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -101,13 +104,8 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
-}
-# Found where they lie, so that a checkout serves them without a step of collecting.
+# Served from where they lie, so that there is no step of collecting, and none to forget.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
@@ -166,6 +164,11 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "maintenance"
+# A worker takes from all of them, unless it is told otherwise with `--queues` or lacks a language.
+CELERY_TASK_QUEUES = [
+    Queue(name, Exchange(name), routing_key=name)
+    for name in ("maintenance", *(f"executions.{language}" for language in catalogue()))
+]
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -242,7 +245,11 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {},
+    "ENUM_NAME_OVERRIDES": {
+        "Encoding": "executions.schema.ENCODING_CHOICES",
+        "Language": "executions.schema.LANGUAGES",
+        "Status": "executions.schema.STATUSES",
+    },
     "POSTPROCESSING_HOOKS": ["codeforge.openapi.add_refusals", "drf_spectacular.hooks.postprocess_schema_enums"],
 }
 

@@ -1,0 +1,44 @@
+"""DRF's door to `accounts.keys`: who is asking, or one and the same 401."""
+
+from typing import Any
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts.keys import find_key, note_use
+from accounts.models import Account, ApiKey
+from codeforge.errors import AccountSuspended, Unauthenticated
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """``Authorization: Bearer <key>``. ``request.auth`` is then the `ApiKey`. Cookies never count here."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiKey]:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        key = find_key(secret.strip()) if scheme.lower() == "bearer" else None
+        if key is None:
+            raise Unauthenticated
+        if key.account.suspended_at is not None:
+            raise AccountSuspended
+        note_use(key)
+        return None, key
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class HasAccount(BasePermission):
+    """Every address of the API needs a key, unless it says otherwise."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not isinstance(request.auth, ApiKey):
+            raise Unauthenticated
+        return True
+
+
+def account_of(request: Request) -> Account:
+    """The account that the request's key acts for."""
+    key = request.auth
+    assert isinstance(key, ApiKey)
+    return key.account

@@ -1,0 +1,23 @@
+"""Every address of the site."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from codeforge import openapi, pages, problems
+
+urlpatterns = [
+    path("", pages.landing, name="landing"),
+    path("healthz", pages.health, name="health"),
+    path("docs/api", pages.reference, name="reference"),
+    path("docs/errors", pages.error_list, name="error-list"),
+    path("docs/errors/<slug:code>", pages.error_page, name="error-page"),
+    path("v1/openapi.json", openapi.document_view, name="openapi"),
+    path("v1/", include("executions.urls")),
+    re_path(r"^admin$", pages.to_admin),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = problems.bad_request
+handler403 = problems.permission_denied
+handler404 = problems.not_found
+handler500 = problems.server_error

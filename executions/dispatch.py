@@ -1,0 +1,82 @@
+"""Gives the free slots of an account to its oldest waiting executions, and wakes a worker for each.
+
+An account has at most ``max_concurrency`` messages in the broker, so ten thousand rows of one never stand in front of
+the first of another. How long the queue is makes no difference: the counts are kept (`QueueState`), and the oldest are
+read from an index.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from celery import current_app
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import Account
+from executions.models import Execution, QueueState, Status
+
+logger = logging.getLogger(__name__)
+
+# A message that nobody acted on after this was lost, or waits in a long line; another does no harm.
+SENT_AGAIN_AFTER = timedelta(seconds=10)
+# After a failure to reach the broker, nobody tries for this long: the sweep sends later what is not sent now.
+_BROKER_REST_S = 3.0
+_broker_rests_until = 0.0
+
+Message = tuple[uuid.UUID, str]  # execution, language
+
+
+def admit(account_id: int) -> None:
+    """Fill the account's free slots. Cheap when nothing waits.
+
+    The look without a lock loses no wake-up: whoever adds a waiting row, and whoever frees a slot, first changes the
+    same `QueueState` row and then looks, so the later of the two sees the other's change.
+    """
+    if QueueState.objects.filter(account_id=account_id, waiting__gt=0).exists():
+        with transaction.atomic():
+            admit_locked(Account.objects.select_for_update(no_key=True).get(pk=account_id))
+
+
+def admit_locked(account: Account) -> None:
+    """`admit`, by a caller who holds the lock of the account's row."""
+    if account.suspended_at is not None:
+        return
+    state = QueueState.objects.filter(account=account).first()
+    if state is None or (free := min(state.waiting, account.max_concurrency - state.admitted)) <= 0:
+        return
+    oldest = (
+        Execution.objects.select_for_update(skip_locked=True, no_key=True)
+        .filter(account=account, status=Status.QUEUED, admitted_at=None)
+        .order_by("created_at", "id")
+    )
+    messages: list[Message] = list(oldest.values_list("id", "language")[:free])
+    Execution.objects.filter(pk__in=[pk for pk, _ in messages]).update(
+        admitted_at=Now(), send_after=Now() + SENT_AGAIN_AFTER
+    )
+    send_on_commit(messages)
+
+
+def send_on_commit(messages: Sequence[Message]) -> None:
+    # Not a partial, and not robust=True: on Django 5.2 those two together still answer 500 when the broker is down.
+    transaction.on_commit(lambda: send(messages))
+
+
+def send(messages: Sequence[Message]) -> None:
+    """One message for each. Never raises and never takes long: what cannot be sent now is sent by the sweep."""
+    global _broker_rests_until  # noqa: PLW0603  one state per process, and a race only costs one more try
+    if time.monotonic() < _broker_rests_until:
+        return
+    try:
+        for execution_id, language in messages:
+            current_app.send_task("executions.run", args=[str(execution_id)], queue=queue_of(language))
+    except Exception as error:  # noqa: BLE001  kombu, redis and socket errors, and whatever comes with their next release
+        _broker_rests_until = time.monotonic() + _BROKER_REST_S
+        logger.warning("The broker cannot be reached (%s); the sweep will send later.", type(error).__qualname__)
+
+
+def queue_of(language: str) -> str:
+    """The broker's queue of a language. By its queues a machine can be made to serve some languages only."""
+    return f"executions.{language}"

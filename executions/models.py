@@ -1,0 +1,246 @@
+"""An execution and what surrounds it. `executions.lifecycle` is the only writer of `Execution.status`."""
+
+import uuid
+
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from accounts.models import Account
+from sandbox.verdict import Limit, Phase, Verdict
+
+MAX_ATTEMPTS = 3
+
+
+class Status(models.TextChoices):
+    """Where an execution stands. The verdicts are those of the sandbox, word for word."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    SUCCEEDED = Verdict.SUCCEEDED.value
+    COMPILE_ERROR = Verdict.COMPILE_ERROR.value
+    RUNTIME_ERROR = Verdict.RUNTIME_ERROR.value
+    TIMEOUT = Verdict.TIMEOUT.value
+    MEMORY_LIMIT = Verdict.MEMORY_LIMIT.value
+    OUTPUT_LIMIT = Verdict.OUTPUT_LIMIT.value
+    CANCELLED = "CANCELLED"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+UNFINISHED = (Status.QUEUED, Status.RUNNING)
+_QUEUED = Q(status=Status.QUEUED)
+_RUNNING = Q(status=Status.RUNNING)
+_UNFINISHED = Q(status__in=UNFINISHED)
+
+# What a list does not need, and must not load: each may be megabytes.
+BLOBS = ("source", "files", "stdin", "args", "expected_stdout", "stdout", "stderr", "compile_stdout", "compile_stderr")
+
+
+class Execution(models.Model):
+    """One program, run once (again only when we failed).
+
+    created → (waiting) → admitted: has one of the account's slots and a message in the broker → claimed by a worker,
+    which is RUNNING with a lease → terminal. ``attempts`` is the fencing token: it counts claims, and only the holder of
+    the latest may write the result.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    idempotency_key = models.CharField(max_length=255, null=True)  # noqa: DJ001  null: none given; "" cannot be one
+    fingerprint = models.BinaryField(max_length=32, null=True)
+
+    # What was asked for.
+    language = models.CharField(max_length=40)
+    version = models.CharField(max_length=40, blank=True)
+    source = models.TextField()
+    files = models.JSONField(default=list)
+    stdin = models.BinaryField(default=b"")
+    args = models.JSONField(default=list)
+    options = models.JSONField(default=dict)
+    limits = models.JSONField()
+    expected_stdout = models.BinaryField(null=True)
+    checker = models.JSONField(null=True)
+    isolation = models.CharField(max_length=20, default="execution")
+    metadata = models.JSONField(default=dict)
+
+    # Where it stands.
+    status = models.CharField(max_length=20, choices=Status, default=Status.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    admitted_at = models.DateTimeField(null=True)
+    send_after = models.DateTimeField(null=True)
+    worker_id = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    # What came of it.
+    phase = models.CharField(max_length=10, null=True)  # noqa: DJ001  null: no verdict yet, as the API shows it
+    passed = models.BooleanField(null=True)
+    exit_code = models.IntegerField(null=True)
+    signal = models.CharField(max_length=20, null=True)  # noqa: DJ001  as above
+    limit_exceeded = models.CharField(max_length=20, null=True)  # noqa: DJ001  as above
+    stdout = models.BinaryField(default=b"")
+    stderr = models.BinaryField(default=b"")
+    stdout_bytes = models.PositiveBigIntegerField(default=0)
+    stderr_bytes = models.PositiveBigIntegerField(default=0)
+    stdout_truncated = models.BooleanField(default=False)
+    stderr_truncated = models.BooleanField(default=False)
+    compiled = models.BooleanField(default=False)
+    compile_exit_code = models.IntegerField(null=True)
+    compile_stdout = models.BinaryField(default=b"")
+    compile_stderr = models.BinaryField(default=b"")
+    compile_cached = models.BooleanField(default=False)
+    compile_time_ms = models.PositiveIntegerField(null=True)
+    wall_time_ms = models.PositiveIntegerField(null=True)
+    cpu_time_ms = models.PositiveIntegerField(null=True)
+    memory_peak_kb = models.PositiveBigIntegerField(null=True)
+    start_ms = models.PositiveIntegerField(null=True)
+    runtime_version = models.CharField(max_length=100, blank=True)
+    runtime_image = models.CharField(max_length=200, blank=True)
+    sandbox = models.CharField(max_length=40, blank=True)
+    sandbox_version = models.CharField(max_length=100, blank=True)
+    error_code = models.CharField(max_length=40, null=True)  # noqa: DJ001  as above
+    error_id = models.UUIDField(null=True)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                F("account"), F("created_at"), F("id"), name="execution_waiting", condition=_QUEUED & Q(admitted_at=None)
+            ),
+            models.Index(F("send_after"), name="execution_unclaimed", condition=_QUEUED & Q(admitted_at__isnull=False)),
+            models.Index(F("lease_until"), name="execution_leases", condition=_RUNNING),
+            models.Index(F("worker_id"), name="execution_by_worker", condition=_RUNNING),
+            models.Index(F("account"), name="execution_running", condition=_RUNNING),
+            models.Index(
+                F("account"), F("created_at").desc(), F("id").desc(), name="execution_listing", condition=Q(erased_at=None)
+            ),
+            GinIndex(fields=["metadata"], name="execution_metadata", opclasses=["jsonb_path_ops"]),
+        )
+        constraints = (
+            models.UniqueConstraint(fields=["account", "idempotency_key"], name="execution_idempotent"),
+            models.CheckConstraint(
+                condition=Q(idempotency_key=None, fingerprint=None)
+                | (Q(fingerprint__isnull=False, idempotency_key__isnull=False) & ~Q(idempotency_key="")),
+                name="execution_key_has_fingerprint",
+            ),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="execution_status_known"),
+            models.CheckConstraint(
+                condition=Q(phase=None) | Q(phase__in=[phase.value for phase in Phase]), name="execution_phase_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(limit_exceeded=None) | Q(limit_exceeded__in=[limit.value for limit in Limit]),
+                name="execution_limit_known",
+            ),
+            models.CheckConstraint(condition=Q(attempts__lte=MAX_ATTEMPTS), name="execution_attempts_bounded"),
+            # Exactly a running execution has a worker with a lease.
+            models.CheckConstraint(
+                condition=(
+                    _RUNNING
+                    & Q(worker_id__isnull=False, lease_until__isnull=False, started_at__isnull=False, attempts__gte=1)
+                    & Q(admitted_at__isnull=False)
+                )
+                | (~_RUNNING & Q(worker_id=None, lease_until=None)),
+                name="execution_running_is_leased",
+            ),
+            # An admitted one that waits for a worker is always due to be sent again at some time.
+            models.CheckConstraint(
+                condition=~_QUEUED
+                | Q(admitted_at=None, send_after=None)
+                | Q(admitted_at__isnull=False, send_after__isnull=False),
+                name="execution_admitted_is_sent",
+            ),
+            models.CheckConstraint(
+                condition=(_UNFINISHED & Q(finished_at=None)) | (~_UNFINISHED & Q(finished_at__isnull=False)),
+                name="execution_finished_has_time",
+            ),
+            # A verdict is about a program that ran; our failure has a code and never a verdict.
+            models.CheckConstraint(
+                condition=(Q(status=Status.INTERNAL_ERROR) & Q(error_code__isnull=False, error_id__isnull=False))
+                | (~Q(status=Status.INTERNAL_ERROR) & Q(error_code=None, error_id=None)),
+                name="execution_internal_error_has_code",
+            ),
+            models.CheckConstraint(
+                condition=Q(phase=None) | Q(status__in=[verdict.value for verdict in Verdict]),
+                name="execution_only_verdict_has_phase",
+            ),
+            models.CheckConstraint(
+                condition=Q(exit_code=None) | Q(signal=None), name="execution_exits_or_is_killed"
+            ),
+            models.CheckConstraint(
+                condition=Q(checker=None, expected_stdout=None) | Q(checker__isnull=False),
+                name="execution_expectation_has_checker",
+            ),
+            models.CheckConstraint(
+                condition=Q(erased_at=None)
+                | Q(source="", files=[], args=[], stdin=b"", expected_stdout=None, metadata={}, idempotency_key=None)
+                & Q(stdout=b"", stderr=b"", compile_stdout=b"", compile_stderr=b""),
+                name="execution_erased_is_empty",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status not in UNFINISHED
+
+
+class QueueState(models.Model):
+    """How many unfinished executions an account has, so that nobody counts a long queue to accept one more.
+
+    ``waiting`` have no slot yet, ``admitted`` have one (and are sent, or running). A trigger on the table of executions
+    keeps the two right, in the transaction of the change, whoever makes it: see the migration ``count_unfinished``.
+    """
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    waiting = models.PositiveIntegerField(default=0)
+    admitted = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.pk}: {self.waiting} waiting, {self.admitted} admitted"
+
+
+class Worker(models.Model):
+    """A worker process. Alive while it is seen; rows stay for a while so that what it left can be told from a stranger's."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    host = models.CharField(max_length=255)
+    realm = models.CharField(max_length=100, help_text="Boot and process namespace: within it, a pid means something.")
+    pid = models.PositiveIntegerField()
+    pid_started = models.PositiveBigIntegerField(help_text="When the pid began, in clock ticks since boot.")
+    concurrency = models.PositiveIntegerField()
+    started_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+    stopped_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (models.Index(F("seen_at"), name="worker_not_stopped", condition=Q(stopped_at=None)),)
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"
+
+
+class RuntimeImage(models.Model):
+    """A runtime that a worker has seen to work. ``GET /v1/runtimes`` offers those seen last."""
+
+    language = models.CharField(max_length=40)
+    version = models.CharField(max_length=100)
+    image = models.CharField(max_length=200)
+    sandbox = models.CharField(max_length=40)
+    sandbox_version = models.CharField(max_length=100)
+    seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["language", "version", "image", "sandbox", "sandbox_version"], name="runtime_image_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.language} {self.version}"

@@ -1,0 +1,27 @@
+"""Tells who waits that something happened: in the transaction that makes it happen, so never too early and never lost."""
+
+from django.db import connection, transaction
+
+from executions import dispatch
+from executions.models import Execution
+
+FINISHED = "codeforge_finished"
+CANCEL = "codeforge_cancel"
+
+
+def announce_finished(execution: Execution) -> None:
+    """Wake the requests that wait for it, and give its slot to the account's next."""
+    _notify(FINISHED, execution)
+    account_id = execution.account_id
+    # What ended has ended, also when the next one cannot be admitted just now: the sweep will.
+    transaction.on_commit(lambda: dispatch.admit(account_id), robust=True)
+
+
+def announce_cancel(execution: Execution) -> None:
+    """Tell the worker that runs it to stop."""
+    _notify(CANCEL, execution)
+
+
+def _notify(channel: str, execution: Execution) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [channel, str(execution.pk)])

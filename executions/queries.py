@@ -1,0 +1,133 @@
+"""Reads. `get_for` and `listing_for` are the one place where an account's view is cut out of the table."""
+
+import base64
+import binascii
+import struct
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Q, QuerySet, Subquery
+
+from accounts.models import Account, UsagePeriod
+from accounts.usage import current_period, runs_used
+from codeforge.errors import FieldError, InvalidRequest, NotFound
+from executions.models import BLOBS, UNFINISHED, Execution, QueueState, Status
+
+MAX_PAGE = 200
+
+
+def get_for(account: Account, execution_id: uuid.UUID) -> Execution:
+    """The account's execution. `NotFound` for what is not there, was erased, or belongs to somebody else: all the same."""
+    execution = _visible_to(account).filter(pk=execution_id).first()
+    if execution is None:
+        raise NotFound
+    return execution
+
+
+def require_for(account: Account, execution_id: uuid.UUID) -> None:
+    """`get_for` without loading anything: raises `NotFound` in the same cases."""
+    if not _visible_to(account).filter(pk=execution_id).exists():
+        raise NotFound
+
+
+def is_finished(execution_id: uuid.UUID) -> bool:
+    """Whether it has ended, or is gone."""
+    return not Execution.objects.filter(pk=execution_id, status__in=UNFINISHED, erased_at=None).exists()
+
+
+def _visible_to(account: Account) -> QuerySet[Execution]:
+    return Execution.objects.filter(account=account, erased_at=None)
+
+
+# --- Lists -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    status: str | None = None
+    language: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """``next_cursor`` is None on the last page."""
+
+    executions: list[Execution]
+    next_cursor: str | None
+
+
+def listing_for(account: Account, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """A page of the account's executions, newest first, without program texts and outputs.
+
+    Pages are cut by place and not by number, so that new executions do not shift them.
+    """
+    rows = _visible_to(account).defer(*BLOBS)
+    if filters.status:
+        rows = rows.filter(status=filters.status)
+    if filters.language:
+        rows = rows.filter(language=filters.language)
+    if filters.created_after:
+        rows = rows.filter(created_at__gt=filters.created_after)
+    if filters.created_before:
+        rows = rows.filter(created_at__lt=filters.created_before)
+    if filters.metadata:
+        rows = rows.filter(metadata__contains=dict(filters.metadata))
+    if cursor is not None:
+        created_at, pk = _place(cursor)
+        # The first condition is what the index can use; the second cuts within one microsecond.
+        rows = rows.filter(Q(created_at__lte=created_at), Q(created_at__lt=created_at) | Q(pk__lt=pk))
+    found = list(rows.order_by("-created_at", "-pk")[: limit + 1])
+    page = found[:limit]
+    return Page(page, _cursor(page[-1]) if len(found) > limit else None)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _cursor(execution: Execution) -> str:
+    microseconds = (execution.created_at - _EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(struct.pack(">q", microseconds) + execution.pk.bytes).decode()
+
+
+def _place(cursor: str) -> tuple[datetime, uuid.UUID]:
+    try:
+        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+        (microseconds,) = struct.unpack(">q", raw[:8])
+        return _EPOCH + timedelta(microseconds=microseconds), uuid.UUID(bytes=raw[8:])
+    except (UnicodeEncodeError, binascii.Error, struct.error, OverflowError, ValueError):
+        raise InvalidRequest([FieldError("cursor", "Not a cursor of ours: use `nextCursor` as it came.")]) from None
+
+
+# --- Load ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What an account has going on: ``waiting`` without a slot, ``admitted`` with one, ``used`` runs of this month."""
+
+    waiting: int
+    admitted: int
+    used: int
+
+    @property
+    def unfinished(self) -> int:
+        return self.waiting + self.admitted
+
+
+def load_of(account: Account) -> Load:
+    """One statement, so one moment: a run that ends meanwhile is counted as unfinished or as used, never as neither."""
+    start = current_period().start.date()
+    used = Subquery(UsagePeriod.objects.filter(account=account, start=start).values("runs")[:1])
+    row = QueueState.objects.filter(account=account).values_list("waiting", "admitted", used).first()
+    if row is None:
+        return Load(0, 0, runs_used(account_id=account.pk, start=start))
+    return Load(row[0], row[1], row[2] or 0)
+
+
+def running_of(account: Account) -> int:
+    return Execution.objects.filter(account=account, status=Status.RUNNING).count()

@@ -1,0 +1,244 @@
+"""The shapes of answers, for the OpenAPI document. `executions.representation` makes them."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+from executions.models import Status
+from executions.parameters import ENCODINGS, MAX_WAIT_S
+from executions.queries import MAX_PAGE
+from executions.serializers import ExecutionRequestSerializer
+from sandbox.catalogue import catalogue
+from sandbox.verdict import Limit, Phase
+
+Shape = serializers.Serializer[Any]
+
+# Lists that stand in several places of the document, there under one name: see `ENUM_NAME_OVERRIDES` in the settings.
+LANGUAGES = [(language, language) for language in catalogue()]
+STATUSES = [(status, status) for status in Status.values]
+ENCODING_CHOICES = [(encoding, encoding) for encoding in ENCODINGS]
+
+
+class RuntimeStampShape(Shape):
+    """What the program ran on."""
+
+    version = serializers.CharField()
+    image = serializers.CharField(help_text="The digest of the image.")
+    sandbox = serializers.CharField()
+    sandboxVersion = serializers.CharField()
+
+
+class CompileBriefShape(Shape):
+    exitCode = serializers.IntegerField(allow_null=True, help_text="Null when a limit or a signal ended the compiler.")
+    timeMs = serializers.IntegerField(allow_null=True)
+    cached = serializers.BooleanField()
+
+
+class CompileShape(CompileBriefShape):
+    """What the compiler said; of compiled languages, also when it succeeded."""
+
+    stdout = serializers.CharField()
+    stderr = serializers.CharField()
+
+
+class UsageShape(Shape):
+    """The start of the sandbox counts in `startMs` only."""
+
+    wallTimeMs = serializers.IntegerField(allow_null=True)
+    cpuTimeMs = serializers.IntegerField(allow_null=True)
+    memoryPeakKb = serializers.IntegerField(allow_null=True)
+    queueMs = serializers.IntegerField(allow_null=True)
+    startMs = serializers.IntegerField(allow_null=True)
+    compileTimeMs = serializers.IntegerField(allow_null=True)
+
+
+class LimitsShape(Shape):
+    """All limits, as applied."""
+
+    wallTimeMs = serializers.IntegerField()
+    cpuTimeMs = serializers.IntegerField()
+    compileTimeMs = serializers.IntegerField()
+    memoryMb = serializers.IntegerField()
+    processes = serializers.IntegerField()
+    outputBytes = serializers.IntegerField()
+    diskMb = serializers.IntegerField()
+
+
+class InternalErrorShape(Shape):
+    """Our fault: a code, and an id to quote."""
+
+    code = serializers.CharField()
+    id = serializers.UUIDField()
+
+
+class ExecutionBriefShape(Shape):
+    """An execution without program text and outputs."""
+
+    executionId = serializers.UUIDField()
+    status = serializers.ChoiceField(choices=Status.values)
+    phase = serializers.ChoiceField(choices=[phase.value for phase in Phase], allow_null=True)
+    passed = serializers.BooleanField(allow_null=True, help_text="Set when `expectedStdout` was given and the program ran.")
+    language = serializers.ChoiceField(choices=list(catalogue()))
+    runtime = RuntimeStampShape(allow_null=True)
+    stdoutBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
+    stderrBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
+    stdoutTruncated = serializers.BooleanField()
+    stderrTruncated = serializers.BooleanField()
+    exitCode = serializers.IntegerField(allow_null=True)
+    signal = serializers.CharField(allow_null=True, help_text="The name of the signal that ended it; `exitCode` is then null.")
+    limitExceeded = serializers.ChoiceField(choices=[limit.value for limit in Limit], allow_null=True)
+    compile: Any = CompileBriefShape(allow_null=True)
+    usage = UsageShape()
+    limits = LimitsShape()
+    isolation = serializers.ChoiceField(choices=["execution"])
+    attempts = serializers.IntegerField()
+    tests = serializers.ListField(child=serializers.DictField(), allow_null=True)
+    testsPassed = serializers.IntegerField(allow_null=True)
+    testsTotal = serializers.IntegerField(allow_null=True)
+    error = InternalErrorShape(allow_null=True)
+    metadata = serializers.DictField(child=serializers.CharField())
+    createdAt = serializers.DateTimeField()
+    startedAt = serializers.DateTimeField(allow_null=True)
+    finishedAt = serializers.DateTimeField(allow_null=True)
+
+
+class ExecutionShape(ExecutionBriefShape):
+    """An execution. `stdout` and `stderr` are strings in every state."""
+
+    stdout = serializers.CharField()
+    stderr = serializers.CharField()
+    outputLossy = serializers.BooleanField(help_text="Some bytes are not UTF-8 and were replaced: `?encoding=base64` has them.")
+    compile = CompileShape(allow_null=True)
+
+
+class ExecutionPageShape(Shape):
+    nextCursor = serializers.CharField(allow_null=True, help_text="Null on the last page.")
+
+    def get_fields(self) -> dict[str, Any]:
+        return {"data": ExecutionBriefShape(many=True), **super().get_fields()}
+
+
+class SubmittedShape(ExecutionRequestSerializer):
+    """What was submitted: a request that would ask for the same again."""
+
+
+class RuntimeVersionShape(RuntimeStampShape):
+    """A version that can be run now."""
+
+
+class OptionShape(Shape):
+    values = serializers.ListField(child=serializers.CharField())
+    default: Any = serializers.CharField()
+
+
+class LimitRangeShape(Shape):
+    default: Any = serializers.IntegerField()
+    ceiling = serializers.IntegerField()
+
+
+class RuntimeShape(Shape):
+    """A language."""
+
+    language = serializers.CharField()
+    title = serializers.CharField()
+    versions = RuntimeVersionShape(many=True, help_text="The newest first.")
+    compileCommand = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Null: the language is not compiled."
+    )
+    runCommand = serializers.ListField(child=serializers.CharField())
+    environment = serializers.DictField(child=serializers.CharField())
+    options = serializers.DictField(child=OptionShape())
+    limits = serializers.DictField(child=LimitRangeShape())
+
+
+class RuntimeListShape(Shape):
+    def get_fields(self) -> dict[str, Any]:
+        return {"data": RuntimeShape(many=True)}
+
+
+class PeriodShape(Shape):
+    start = serializers.DateTimeField()
+    end = serializers.DateTimeField()
+
+
+class RunsShape(Shape):
+    used = serializers.IntegerField(help_text="Runs of this month that count.")
+    limit = serializers.IntegerField(allow_null=True, help_text="Null: without limit.")
+    remaining = serializers.IntegerField(allow_null=True, help_text="What may still be submitted: unfinished runs are taken off.")
+
+
+class ConcurrencyShape(Shape):
+    running = serializers.IntegerField()
+    queued = serializers.IntegerField()
+    max = serializers.IntegerField()
+    maxQueued = serializers.IntegerField()
+
+
+class AccountUsageShape(Shape):
+    plan = serializers.CharField()
+    period = PeriodShape()
+    runs = RunsShape()
+    concurrency = ConcurrencyShape()
+
+
+# --- Parameters and headers -------------------------------------------------------------------------------------------
+
+WAIT = OpenApiParameter(
+    "wait",
+    {"type": "number", "minimum": 0, "maximum": MAX_WAIT_S},
+    description="Seconds. Answers as soon as the execution has ended, or with its present state when the time is up "
+    "(at once, when too many requests wait already).",
+)
+ENCODING = OpenApiParameter(
+    "encoding", str, enum=ENCODINGS, description="`base64`: all outputs as base64 of the exact bytes. Otherwise `utf-8`."
+)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    OpenApiParameter.HEADER,
+    description="The same key and body never run or count twice: a repetition answers 200 with the same execution. Kept "
+    "as long as the execution. Bodies are compared by content: the order of fields does not matter.",
+)
+REPLAYED = OpenApiParameter(
+    "Idempotency-Replayed",
+    {"type": "string", "enum": ["true"]},
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="An earlier request with this key made the execution.",
+)
+LOCATION = OpenApiParameter(
+    "Location", OpenApiTypes.URI, OpenApiParameter.HEADER, response=[200, 202], description="Where the execution is."
+)
+LISTING = [
+    OpenApiParameter("status", str, enum=Status.values),
+    OpenApiParameter("language", str, enum=list(catalogue())),
+    OpenApiParameter("createdAfter", OpenApiTypes.DATETIME),
+    OpenApiParameter("createdBefore", OpenApiTypes.DATETIME),
+    OpenApiParameter(
+        "metadata",
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        style="deepObject",
+        explode=True,
+        description="`metadata[key]=value`: those whose metadata has the pair.",
+    ),
+    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 50}),
+    OpenApiParameter("cursor", str, description="`nextCursor` of the page before."),
+]
+EXAMPLES = [
+    OpenApiExample(
+        "Python", value={"language": "python", "source": "import math\nprint(math.factorial(int(input())))", "stdin": "4\n"}
+    )
+]
+SUBMITTED = {
+    202: OpenApiResponse(ExecutionShape, "Accepted. With `?wait=`, it may have ended already."),
+    200: OpenApiResponse(ExecutionShape, "The Idempotency-Key was sent before, with this body: the same execution."),
+}
+CANCELLED = {
+    200: OpenApiResponse(ExecutionShape, "It was waiting, and is CANCELLED now. It does not count."),
+    202: OpenApiResponse(
+        ExecutionShape, "It is running, and its worker has been told to stop: it is CANCELLED within moments, and counts."
+    ),
+}
+ERASED = {204: OpenApiResponse(None, "Erased. What was unfinished is cancelled, and stores nothing later.")}

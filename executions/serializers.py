@@ -1,0 +1,255 @@
+"""Requests: shape and size. What comes out is what `executions.submission` stores."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.entitlements import Entitlements
+from codeforge.errors import InvalidRequest, LimitAbovePlan
+from executions.fields import (
+    StrictChoice,
+    StrictInteger,
+    StrictList,
+    StrictNumber,
+    StrictSerializer,
+    StrictString,
+    StrictStringMap,
+    decode,
+    flatten,
+)
+from executions.paths import MAX_PATH_BYTES, conflicts, fault_of
+from executions.versions import is_version_of, offered
+from sandbox.catalogue import catalogue
+from sandbox.naming import name_source
+
+MAX_SOURCE_BYTES = 256 * 1024
+MAX_STDIN_BYTES = 4 * 1024 * 1024
+MAX_FILES = 20
+MAX_FILES_BYTES = 1024 * 1024
+MAX_ARGS = 64
+MAX_ARG_BYTES = 32 * 1024
+MAX_ARGS_BYTES = 128 * 1024
+ENCODINGS = ("utf-8", "base64")
+CHECKERS = ("exact", "trimmed", "tokens", "float")
+
+# The names of limits in the API, and in the sandbox.
+LIMIT_NAMES: Mapping[str, str] = {
+    "wallTimeMs": "wall_time_ms",
+    "cpuTimeMs": "cpu_time_ms",
+    "compileTimeMs": "compile_time_ms",
+    "memoryMb": "memory_mb",
+    "processes": "processes",
+    "outputBytes": "output_bytes",
+    "diskMb": "disk_mb",
+}
+_ABOVE = "above_plan"
+
+
+def _base64_size(size: int) -> int:
+    return (size + 2) // 3 * 4
+
+
+class FileSerializer(StrictSerializer):
+    """A file that lies beside the program."""
+
+    path = StrictString(max_bytes=MAX_PATH_BYTES, allow_blank=False, nul=True, help_text="Relative, with / and no `..`.")
+    content = StrictString(max_bytes=_base64_size(MAX_FILES_BYTES), nul=True)
+    encoding = StrictChoice(choices=ENCODINGS, default="utf-8")
+
+    def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        faults: dict[str, Any] = {}
+        if "path" in values and (fault := fault_of(values["path"])):
+            faults["path"] = [fault]
+        if "content" in values and "encoding" in values and not _decodes(values["content"], values["encoding"]):
+            faults["content"] = ["Not base64."]
+        return faults
+
+
+class CheckerSerializer(StrictSerializer):
+    """How the output is compared with the expected one."""
+
+    type = StrictChoice(
+        choices=CHECKERS,
+        help_text=(
+            "`exact`: byte for byte. `trimmed`: white space at the end of lines and empty lines at the end do not "
+            "count. `tokens`: the words, whatever lies between them. `float`: the words, numbers within `tolerance`."
+        ),
+    )
+    tolerance = StrictNumber(
+        min_value=0, max_value=1e9, required=False, help_text="For `float`: absolute, or relative to what is expected."
+    )
+
+    def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        if values.get("type") == "float" and "tolerance" not in values:
+            return {"tolerance": ["Needed with `float`."]}
+        if values.get("type") in CHECKERS[:3] and "tolerance" in values:
+            return {"tolerance": ["Only `float` has one."]}
+        return {}
+
+
+class LimitsSerializer(StrictSerializer):
+    """Times in milliseconds, memory and disk in MiB. What is not given is the plan's default."""
+
+    wallTimeMs = StrictInteger(source="wall_time_ms", required=False, help_text="Time on the clock.")
+    cpuTimeMs = StrictInteger(source="cpu_time_ms", required=False, help_text="CPU time of all its processes.")
+    compileTimeMs = StrictInteger(source="compile_time_ms", required=False)
+    memoryMb = StrictInteger(source="memory_mb", required=False)
+    processes = StrictInteger(required=False, help_text="Processes and threads together.")
+    outputBytes = StrictInteger(source="output_bytes", required=False, help_text="Of stdout and of stderr, each.")
+    diskMb = StrictInteger(source="disk_mb", required=False, help_text="Of the working directory.")
+
+    def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        entitled: Entitlements = self.context["entitlements"]
+        faults: dict[str, Any] = {}
+        for name, key in LIMIT_NAMES.items():
+            if key in values:
+                allowed = entitled.limits[key]
+                if values[key] < allowed.least:
+                    faults[name] = [f"Must be {allowed.least} or more."]
+                elif values[key] > allowed.ceiling:
+                    message = f"The plan allows {allowed.ceiling} at most."
+                    faults[name] = [serializers.ErrorDetail(message, code=_ABOVE)]
+        return faults
+
+
+class ExecutionRequestSerializer(StrictSerializer):
+    """A program to run."""
+
+    language = StrictChoice(choices=list(catalogue()))
+    version = StrictString(
+        max_bytes=40, default="", help_text='A version from `GET /v1/runtimes` or a prefix: `"3"`, `"3.13"`. The newest.'
+    )
+    files = StrictList(child=FileSerializer(), max_length=MAX_FILES, default=list, help_text="1 MiB together at most.")
+    stdin = StrictString(
+        max_bytes=_base64_size(MAX_STDIN_BYTES), nul=True, default="", help_text="Given byte for byte; 4 MiB at most."
+    )
+    stdinEncoding = StrictChoice(source="stdin_encoding", choices=ENCODINGS, default="utf-8")
+    args = StrictList(child=StrictString(max_bytes=MAX_ARG_BYTES), max_length=MAX_ARGS, default=list)
+    options = StrictStringMap(
+        max_pairs=16, max_key=40, max_value=100, default=dict, help_text='Of the language: C++ `{"standard": "c++17"}`.'
+    )
+    limits = LimitsSerializer(default=dict)
+    expectedStdout = StrictString(
+        source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False, help_text="Then `passed` is set."
+    )
+    checker = CheckerSerializer(required=False)
+    isolation = StrictChoice(
+        choices=["execution"], default="execution", help_text="A sandbox of its own, destroyed afterwards."
+    )
+    metadata = StrictStringMap(
+        max_pairs=16, max_key=40, max_value=500, default=dict, help_text="Returned, and to filter by."
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        # As an attribute, `source` would hide `Field.source`.
+        text = StrictString(max_bytes=MAX_SOURCE_BYTES, allow_blank=False, help_text="The program; 256 KiB at most.")
+        fields = super().get_fields()
+        return {"language": fields.pop("language"), "version": fields.pop("version"), "source": text, **fields}
+
+    def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return _stdin_faults(values) | _args_faults(values) | _runtime_faults(values) | _file_faults(values) | _checker_faults(values)
+
+
+def _stdin_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    if "stdin" not in values or "stdin_encoding" not in values:
+        return {}
+    if not _decodes(values["stdin"], values["stdin_encoding"]):
+        return {"stdin": ["Not base64."]}
+    if len(decode(values["stdin"], values["stdin_encoding"])) > MAX_STDIN_BYTES:
+        return {"stdin": [f"May be {MAX_STDIN_BYTES:,} bytes at most."]}
+    return {}
+
+
+def _args_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    if sum(len(arg.encode()) for arg in values.get("args", ())) > MAX_ARGS_BYTES:
+        return {"args": [f"May be {MAX_ARGS_BYTES:,} bytes together at most."]}
+    return {}
+
+
+def _checker_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    if "checker" in values and "expected_stdout" not in values:
+        return {"checker": ["Needs `expectedStdout`."]}
+    return {}
+
+
+def _runtime_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Options and version are the language's own."""
+    if "language" not in values:
+        return {}
+    runtime = catalogue()[values["language"]]
+    faults: dict[str, Any] = {}
+    for name, chosen in values.get("options", {}).items():
+        if name not in runtime.options:
+            faults.setdefault("options", {})[name] = [f"{runtime.title} has no such option."]
+        elif chosen not in runtime.options[name].values:
+            faults.setdefault("options", {})[name] = [f"Must be one of: {', '.join(runtime.options[name].values)}."]
+    asked = values.get("version", "")
+    if asked:
+        versions = [found.version for found in offered().get(runtime.language, ())]
+        if not any(is_version_of(asked=asked, offered=version) for version in versions):
+            faults["version"] = [f"Must be one of these, or a prefix: {', '.join(versions) or 'none is offered now'}."]
+    return faults
+
+
+def _file_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    files = values.get("files", ())
+    if sum(len(decode(file["content"], file["encoding"])) for file in files) > MAX_FILES_BYTES:
+        return {"files": [f"May be {MAX_FILES_BYTES:,} bytes together at most."]}
+    source_name = None
+    if "language" in values and "source" in values:
+        source_name = name_source(catalogue()[values["language"]], values["source"]).file
+    found = conflicts([file["path"] for file in files], source_name=source_name)
+    return {"files": {index: {"path": [message]} for index, message in found.items()}} if found else {}
+
+
+def _decodes(text: str, encoding: str) -> bool:
+    try:
+        decode(text, encoding)
+    except binascii.Error:
+        return False
+    return True
+
+
+def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
+    """The validated request, by the names of the model. Raises `InvalidRequest` or `LimitAbovePlan`, naming every field."""
+    serializer = ExecutionRequestSerializer(data=body, context={"entitlements": entitled})
+    if not serializer.is_valid():
+        raise _refusal(serializer.errors, entitled)
+    asked = serializer.validated_data
+    expected_stdout = asked.get("expected_stdout")
+    return {
+        "language": asked["language"],
+        "version": asked["version"],
+        "source": asked["source"],
+        "files": [_stored_file(file) for file in asked["files"]],
+        "stdin": decode(asked["stdin"], asked["stdin_encoding"]),
+        "args": asked["args"],
+        "options": asked["options"],
+        "limits": {name: allowed.default for name, allowed in entitled.limits.items()} | asked["limits"],
+        "expected_stdout": None if expected_stdout is None else expected_stdout.encode(),
+        "checker": None if expected_stdout is None else asked.get("checker", {"type": "trimmed"}),
+        "isolation": asked["isolation"],
+        "metadata": asked["metadata"],
+    }
+
+
+def _stored_file(file: Mapping[str, str]) -> dict[str, str]:
+    """Content always as base64, which every database holds; the encoding that it came in is kept for showing it again."""
+    content = base64.b64encode(decode(file["content"], file["encoding"])).decode()
+    return {"path": file["path"], "content": content, "encoding": file["encoding"]}
+
+
+def _refusal(detail: Any, entitled: Entitlements) -> InvalidRequest | LimitAbovePlan:
+    errors = flatten(detail)
+    limits = detail.get("limits")
+    above = [
+        name
+        for name, messages in (limits.items() if isinstance(limits, Mapping) else ())
+        if any(getattr(message, "code", "") == _ABOVE for message in messages)
+    ]
+    if above and len(above) == len(errors):
+        return LimitAbovePlan(errors, {name: entitled.limits[LIMIT_NAMES[name]].ceiling for name in above})
+    return InvalidRequest(errors)

@@ -1,0 +1,71 @@
+"""Puts right what crashes and lost messages left. Safe to run at any time, anywhere, several at once.
+
+Beat drives it, and so does the keeper of every worker: a beat that has died, or workers whose slots are all taken, must
+not keep it from running. Whoever comes second to a row finds it locked or done.
+"""
+
+import logging
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Case, DateTimeField, ExpressionWrapper, F, When
+from django.db.models.functions import Now
+
+from executions import dispatch, lifecycle
+from executions.models import Execution, QueueState, Status, Worker
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 500
+_LONGEST_PAUSE = timedelta(seconds=60)
+# Longer than any lease: what such a worker ran has been taken back.
+_WORKER_IS_GONE_AFTER = timedelta(seconds=60)
+_WORKER_IS_FORGOTTEN_AFTER = timedelta(days=7)
+
+
+def sweep() -> None:
+    """Take back what lost workers ran, send again what nobody claimed, admit where a slot is free."""
+    lifecycle.take_back(lifecycle.expired())
+    send_again()
+    admit_all()
+    forget_workers()
+
+
+def send_again() -> int:
+    """Send those that were admitted and sent, and that no worker has claimed since. How many it were is returned.
+
+    The broker may have lost the message; or the line is long, and then another message does no harm but is no help. So
+    the pause doubles each time, to a minute.
+    """
+    with transaction.atomic():
+        due = Execution.objects.select_for_update(skip_locked=True, no_key=True).filter(
+            status=Status.QUEUED, admitted_at__isnull=False, send_after__lt=Now()
+        )
+        messages = list(due.order_by("send_after").values_list("id", "language")[:_BATCH])
+        age = ExpressionWrapper(Now() - F("admitted_at"), output_field=DateTimeField())
+        Execution.objects.filter(pk__in=[pk for pk, _ in messages]).update(
+            send_after=Case(
+                When(admitted_at__lt=Now() - _LONGEST_PAUSE, then=Now() + _LONGEST_PAUSE),
+                When(admitted_at__gt=Now() - dispatch.SENT_AGAIN_AFTER, then=Now() + dispatch.SENT_AGAIN_AFTER),
+                default=Now() + age,
+                output_field=DateTimeField(),
+            )
+        )
+        dispatch.send_on_commit(messages)
+    if messages:
+        logger.info("Sent %d again that nobody had claimed.", len(messages))
+    return len(messages)
+
+
+def admit_all() -> None:
+    """Fill free slots that nobody filled: the process that freed them died first, or a plan was changed."""
+    hungry = QueueState.objects.filter(
+        waiting__gt=0, admitted__lt=F("account__max_concurrency"), account__suspended_at=None
+    )
+    for account_id in list(hungry.values_list("account_id", flat=True)[:_BATCH]):
+        dispatch.admit(account_id)
+
+
+def forget_workers() -> None:
+    Worker.objects.filter(stopped_at=None, seen_at__lt=Now() - _WORKER_IS_GONE_AFTER).update(stopped_at=Now())
+    Worker.objects.filter(stopped_at__lt=Now() - _WORKER_IS_FORGOTTEN_AFTER).delete()

@@ -1,0 +1,25 @@
+"""Celery's doors."""
+
+import uuid
+
+from celery import shared_task
+from celery.exceptions import Reject
+
+from executions import runner, worker
+from executions.sweep import sweep
+
+
+@shared_task(name="executions.run")
+def run_execution(execution_id: str) -> None:
+    """Run one execution, if it is still to be run."""
+    resident = worker.resident()
+    if resident.is_draining:
+        # Back to the broker, for another worker.
+        raise Reject("draining", requeue=True)
+    runner.run(uuid.UUID(execution_id), resident=resident)
+
+
+@shared_task(name="executions.sweep")
+def run_sweep() -> None:
+    """Put right what crashes and lost messages left."""
+    sweep()

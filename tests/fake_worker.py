@@ -1,0 +1,40 @@
+"""A real Celery worker with an evaluator that runs nothing: `celery --app tests.fake_worker worker`.
+
+Its programs are not run but obeyed. `hold` runs until it is cancelled or the worker dies; `sleep 0.5` takes that long; `fail`
+is a failure of ours; whatever else succeeds, and gives its stdin back.
+"""
+
+import time
+
+import django
+
+from codeforge.celery import app
+
+django.setup()
+
+from executions import worker  # noqa: E402  models exist only now
+from sandbox.errors import SandboxLost  # noqa: E402
+from sandbox.evaluator import Evaluator  # noqa: E402
+from sandbox.fake import FakeEvaluator, result  # noqa: E402
+from sandbox.job import Job  # noqa: E402
+from sandbox.result import Result  # noqa: E402
+
+
+def obey(fake: FakeEvaluator, job: Job) -> Result:
+    match job.program.source.split():
+        case ["hold"]:
+            fake.hold()
+        case ["sleep", seconds]:
+            time.sleep(float(seconds))
+        case ["fail"]:
+            raise SandboxLost("as asked")
+    return result(job, stdout=job.stdin)
+
+
+def connect(*, worker: str, concurrency: int) -> Evaluator:
+    return FakeEvaluator(obey)
+
+
+worker.connect = connect
+
+__all__ = ["app"]
