@@ -50,11 +50,24 @@ class Cgroup:
             raise SandboxNotIsolated(f"cannot make the cgroup {path}: {error}. Is {ROOT} writable here?") from error
         return group
 
-    def memory_was_exhausted(self) -> bool:
-        """Whether the kernel refused memory to what is, or was, inside."""
+    def set_memory(self, memory_bytes: int, *, inner: str, above: int) -> None:
+        """Set the limit of this cgroup, and of the container ``inner`` a little above. Raises `SandboxNotIsolated`."""
+        file = "memory.max" if is_unified() else "memory.limit_in_bytes"
+        outer_folder = self._folder("memory")
+        limits = [(outer_folder / file, memory_bytes), (outer_folder / inner / file, memory_bytes + above)]
+        try:
+            for path, wanted in limits:
+                path.write_text(str(wanted))
+                if int(path.read_text()) != wanted:
+                    raise SandboxNotIsolated(f"{path} does not take {wanted}")
+        except OSError as error:
+            raise SandboxNotIsolated(f"cannot set the memory limit of {self.path}: {error}") from error
+
+    def memory_refusals(self) -> int:
+        """How often the kernel refused memory to what is, or was, inside."""
         if is_unified():
-            return self._counter("memory", "memory.events", "oom_kill ") > 0
-        return self._counter("memory", "memory.failcnt") > 0
+            return self._counter("memory", "memory.events", "oom_kill ")
+        return self._counter("memory", "memory.failcnt")
 
     def cpu_ms(self) -> int:
         """CPU time of everything inside, gVisor's own work included, in milliseconds."""

@@ -25,7 +25,6 @@ import signal
 import socket
 import struct
 import subprocess
-import threading
 import time
 import uuid
 from collections import deque
@@ -43,6 +42,7 @@ from sandbox.cgroup import Cgroup
 from sandbox.errors import (
     EngineUnavailable,
     ImageMissing,
+    ProtocolViolated,
     SandboxError,
     SandboxLost,
     SandboxNotIsolated,
@@ -67,6 +67,8 @@ CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID", "KILL", "CHOWN", "FOWNER", "DAC
 
 START_TIMEOUT_S = 60
 CALL_TIMEOUT_S = 60
+PING_TIMEOUT_S = 5
+FIRST_UID = 60_000
 CONTAINER_ABOVE_WALL = 8 << 20  # how much more memory the container's own cgroup allows than the wall around it
 
 
@@ -271,7 +273,8 @@ class Sandbox:
         self._demultiplexer = _Demultiplexer()
         self._reader = FrameReader()
         self._frames: deque[tuple[FrameType, bytes]] = deque()
-        self._killed = threading.Event()
+        self._last_uid = FIRST_UID
+        self._owner: str | None = None
 
     def create(self, image: str, configuration: dict[str, Any], labels: dict[str, str]) -> None:
         created = self._api.create_container(
@@ -301,6 +304,33 @@ class Sandbox:
         if kind is not FrameType.HELLO:
             raise SandboxStartFailed(f"instead of a hello came {kind.name}: {payload[:200]!r}")
         return parse_lines(payload)
+
+    def claim_for(self, account: str) -> None:
+        """From now on, and for ever, this sandbox is ``account``'s. Raises `SandboxNotIsolated` when it is another's."""
+        if self._owner not in (None, account):
+            raise SandboxNotIsolated("a sandbox of one account was about to run a program of another")
+        self._owner = account
+
+    def next_uid(self) -> int:
+        """A uid that no cell of this sandbox has had."""
+        self._last_uid += 1
+        return self._last_uid
+
+    def ping(self) -> None:
+        """Raises `SandboxError` when the supervisor does not answer at once."""
+        deadline = time.monotonic() + PING_TIMEOUT_S
+        self.send(FrameType.PING, deadline=deadline)
+        try:
+            kind, _ = self.receive(deadline)
+        except TimeoutError as error:
+            raise SandboxLost("no answer to a ping") from error
+        if kind is not FrameType.PONG:
+            raise ProtocolViolated(f"{kind.name} in answer to a ping")
+
+    def set_memory(self, memory_mb: int) -> None:
+        """Move the wall: the memory that everything in the sandbox may use. Raises `SandboxNotIsolated`."""
+        if self.cgroup is not None and self._id is not None:
+            self.cgroup.set_memory(memory_mb << 20, inner=self._id, above=CONTAINER_ABOVE_WALL)
 
     def require_limits(self, memory: int) -> None:
         """Read back from the kernel and the engine what was asked for: a cgroup driver that does not fit drops limits
@@ -346,8 +376,9 @@ class Sandbox:
         for content in self._demultiplexer.feed(data):
             self._frames.extend(self._reader.feed(content))
 
-    def memory_was_exhausted(self) -> bool:
-        return self.cgroup is not None and self.cgroup.memory_was_exhausted()
+    def memory_refusals(self) -> int:
+        """How often so far the kernel refused memory at the wall; 0 where it cannot be known."""
+        return self.cgroup.memory_refusals() if self.cgroup is not None else 0
 
     def cpu_ms(self) -> int:
         """CPU time of the whole sandbox so far, in milliseconds; 0 where it cannot be known."""
@@ -355,7 +386,6 @@ class Sandbox:
 
     def kill(self) -> None:
         """Stop whatever runs. The thread that receives sees `SandboxLost` at once."""
-        self._killed.set()
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)

@@ -1,126 +1,250 @@
-"""The evaluator that workers use: every job gets a gVisor sandbox of its own, which is destroyed after it."""
+"""The evaluator that workers use: a job's way through the compile cache, the pool of warm sandboxes, and cells."""
 
 import logging
 import re
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from sandbox.catalogue import Runtime, catalogue
+from sandbox.command import fill
+from sandbox.compile_cache import Artefact, CompileCache, Compiled, cache_key
 from sandbox.docker import Engine, Room, Sandbox
 from sandbox.errors import ImageMissing, RunCancelled, SandboxError
-from sandbox.evaluator import Cancellation
+from sandbox.evaluator import Cancellation, Judge
 from sandbox.images import image_tag
-from sandbox.job import Job, Limits, Program
-from sandbox.protocol import CellOrder, FrameType
-from sandbox.result import Result, RuntimeStamp
-from sandbox.session import Session, compile_memory_mb
+from sandbox.job import Isolation, Job, Limits
+from sandbox.naming import SourceName, name_source
+from sandbox.pool import Lease, Pool, PoolSize
+from sandbox.result import Result, RunResult, RuntimeStamp, Stream, Usage
+from sandbox.session import Cell, Session, compile_memory_mb
+from sandbox.verdict import Phase, Verdict
 
 logger = logging.getLogger(__name__)
 
 STAGE_MB = 64  # sources, files and what a compiler makes of them
 SENTRY_MB = 96  # gVisor's kernel and the supervisor; 26–40 MB were measured, more with many processes
+COMPILE_CACHE_MB = 256
+
+# After these a sandbox may run another program of its account: it was not driven to any of its limits.
+_REUSABLE_AFTER = {Verdict.SUCCEEDED, Verdict.COMPILE_ERROR, Verdict.RUNTIME_ERROR}
+# These come out the same whatever else the machine does; a compile that ran into a limit may not.
+_CACHEABLE = {Verdict.SUCCEEDED, Verdict.COMPILE_ERROR}
 
 
 class DockerEvaluator:
-    def __init__(self, engine: Engine, *, concurrency: int) -> None:
-        self._engine = engine
-        self._stamps: dict[str, RuntimeStamp] = {}
-        self._lock = threading.Lock()
-        self._live: set[Sandbox] = set()
-        # Nobody waits for a used sandbox to be gone; the next run would only wait for the engine.
-        self._removals = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="remove-sandbox")
+    """See `sandbox.evaluator.Evaluator`. ``concurrency``: how many runs there will be at once."""
 
-    def evaluate(self, job: Job, cancellation: Cancellation) -> Result:
+    def __init__(self, engine: Engine, *, concurrency: int, size: PoolSize) -> None:
+        self._engine = engine
+        self._stamps = _measure_runtimes(engine)
+        self._compiled = CompileCache(COMPILE_CACHE_MB << 20)
+        self._pool = Pool(self._start, list(self._stamps), size, starters=concurrency)
+
+    def evaluate(self, job: Job, cancellation: Cancellation, judge: Judge | None = None) -> Result:
         runtime = catalogue()[job.program.language]
         stamp = self._stamps.get(runtime.language)
         if stamp is None:
             raise ImageMissing(f"no image for {runtime.language}: run `python -m sandbox.images`")
-        started = time.monotonic()
-        sandbox = self._start(stamp.image, room_for(runtime, job))
         try:
-            cancellation.bind(sandbox.kill)
-            start_ms = round((time.monotonic() - started) * 1_000)
-            return Session(sandbox, runtime, stamp).evaluate(job, start_ms=start_ms)
+            return _Evaluation(self._pool, self._compiled, job, runtime, stamp, cancellation, judge).result()
         except SandboxError:
             if cancellation.requested:
                 raise RunCancelled from None
             raise
-        finally:
-            self._remove(sandbox)
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         return dict(self._stamps)
+
+    def pool_state(self) -> dict[str, dict[str, int]]:
+        return self._pool.state()
 
     def remove_leftovers(self, is_alive: Callable[[str], bool]) -> int:
         return self._engine.remove_leftovers(is_alive)
 
     def close(self) -> None:
-        with self._lock:
-            live = list(self._live)
-        for sandbox in live:
-            self._remove(sandbox)
-        self._removals.shutdown(wait=True)
+        self._pool.close()
         self._engine.close()
 
-    def measure_runtimes(self) -> None:
-        """Start a sandbox of each image and ask it for its version: what is offered has been seen to run."""
-        sandbox_version = self._engine.check_runtime()
-        for runtime in catalogue().values():
-            try:
-                image = self._engine.digest(image_tag(runtime))
-            except ImageMissing:
-                logger.warning("no image for %s: this worker does not offer it", runtime.language)
-                continue
-            job = Job(Program(runtime.language, ""), limits=Limits(memory_mb=256))
-            sandbox = self._start(image, room_for(runtime, job))
-            try:
-                version = _ask_version(sandbox, runtime)
-            finally:
-                self._remove(sandbox)
-            name = self._engine.runtime if self._engine.insecure else "gvisor"
-            self._stamps[runtime.language] = RuntimeStamp(version, image, name, sandbox_version)
-        if not self._stamps:
-            raise ImageMissing("no runtime image is built: run `python -m sandbox.images`")
-
-    def _start(self, image: str, room: Room) -> Sandbox:
-        sandbox = self._engine.start(image, room)
-        with self._lock:
-            self._live.add(sandbox)
-        return sandbox
-
-    def _remove(self, sandbox: Sandbox) -> "Future[None] | None":
-        with self._lock:
-            if sandbox not in self._live:
-                return None
-            self._live.discard(sandbox)
-        return self._removals.submit(sandbox.remove)
+    def _start(self, language: str) -> Sandbox:
+        return self._engine.start(self._stamps[language].image, room_for(catalogue()[language], Limits()))
 
 
-def room_for(runtime: Runtime, job: Job) -> Room:
-    """How large a sandbox must be so that the job's own limits always bite first."""
-    run_mb = job.limits.memory_mb + runtime.memory_overhead_mb
-    compile_mb = compile_memory_mb(runtime, job) if runtime.compile else 0
+@dataclass(slots=True)
+class _Evaluation:
+    """One job on its way."""
+
+    pool: Pool
+    compiled: CompileCache
+    job: Job
+    runtime: Runtime
+    stamp: RuntimeStamp
+    cancellation: Cancellation
+    judge: Judge | None
+    waited_ms: int = 0
+
+    def result(self) -> Result:
+        job = self.job
+        name = name_source(self.runtime, job.program.source)
+        program = (*(Artefact(file.path, file.content) for file in job.program.files),
+                   Artefact(name.file, job.program.source.encode()))  # fmt: skip
+        if self.runtime.compile is None:
+            return self._run_all(name, program, None)
+        argv = fill(self.runtime.compile.argv, self.runtime, job.program, name, job.limits)
+        key = cache_key(job.account, self.stamp.image, argv, job.program)
+        found = self.compiled.get(key)
+        if found is None:
+            return self._run_all(name, program, lambda session: self._compile(session, key, argv))
+        again = replace(found, compilation=replace(found.compilation, time_ms=0, cached=True))
+        if found.verdict is not Verdict.SUCCEEDED:
+            return self._not_compiled(again)
+        return self._run_all(name, found.artefacts, lambda session: again)
+
+    def _compile(self, session: Session, key: bytes, argv: list[str]) -> Compiled:
+        compiled = session.compile(argv, self.job.limits)
+        if compiled.verdict not in _CACHEABLE:
+            return compiled
+        if compiled.verdict is Verdict.SUCCEEDED:
+            artefacts = session.export()
+            if artefacts is None:
+                return compiled
+            compiled = replace(compiled, artefacts=artefacts)
+        self.compiled.put(key, compiled)
+        return compiled
+
+    def _run_all(
+        self, name: SourceName, staged: tuple[Artefact, ...], compile_: Callable[[Session], Compiled] | None
+    ) -> Result:
+        """Every run of the job, in as many sandboxes as it takes: a run that brings one down costs only itself."""
+        runs = list(self.job.runs)
+        cells: list[Cell] = []
+        compiled: Compiled | None = None
+        while len(cells) < len(runs):
+            with self._sandbox() as (lease, session):
+                session.stage(staged)
+                if compile_ is not None:
+                    compiled = compile_(session)
+                    if compiled.verdict is not Verdict.SUCCEEDED:
+                        lease.reusable = session.is_well and compiled.verdict in _REUSABLE_AFTER
+                        return self._not_compiled(compiled)
+                    if compiled.artefacts:  # should there be a next sandbox, it need not compile again
+                        staged, compile_ = compiled.artefacts, None
+                for run in runs[len(cells) :]:
+                    cell = self._run(session, name, run.stdin, run.args, run.limits or self.job.limits)
+                    cells.append(cell)
+                    over = cell.ended_in_check and bool(self.job.tests)
+                    if not over and self.judge is not None and self.job.tests:
+                        over = not self.judge(len(cells) - 1, cell.result)
+                    if over:
+                        lease.reusable = session.is_well and cell.result.verdict in _REUSABLE_AFTER
+                        return self._summary(cells, compiled)
+                    if not session.is_well:
+                        break
+                lease.reusable = session.is_well and all(cell.result.verdict in _REUSABLE_AFTER for cell in cells)
+        return self._summary(cells, compiled)
+
+    def _run(self, session: Session, name: SourceName, stdin: bytes, args: tuple[str, ...], limits: Limits) -> Cell:
+        argv = fill(self.runtime.run.argv, self.runtime, self.job.program, name, limits)
+        return session.run([*argv, *args], stdin, limits)
+
+    @contextmanager
+    def _sandbox(self) -> Iterator[tuple[Lease, Session]]:
+        """A sandbox with room for this job, which a cancellation stops from now on."""
+        reuse = self.job.isolation is Isolation.ACCOUNT
+        with self.pool.lease(self.runtime.language, account=self.job.account, reuse=reuse) as lease:
+            self.waited_ms += lease.waited_ms
+            self.cancellation.bind(lease.sandbox.kill)
+            lease.sandbox.set_memory(room_for(self.runtime, self.job.largest_limits).memory_mb)
+            yield lease, Session(lease.sandbox, self.runtime)
+
+    def _not_compiled(self, compiled: Compiled) -> Result:
+        return Result(
+            verdict=compiled.verdict,
+            phase=Phase.COMPILE,
+            limit_exceeded=compiled.limit_exceeded,
+            exit_code=None,
+            signal=None,
+            runtime=self.stamp,
+            compilation=compiled.compilation,
+            usage=Usage(start_ms=self.waited_ms, compile_time_ms=compiled.compilation.time_ms),
+        )
+
+    def _summary(self, cells: list[Cell], compiled: Compiled | None) -> Result:
+        """The execution's own account of its runs."""
+        compilation = compiled.compilation if compiled else None
+        last = cells[-1]
+        syntax_error = last.is_syntax_error
+        tests = [cell.result for cell in cells] if self.job.tests and not syntax_error else []
+        told = last if syntax_error else next((c for c in cells if c.result.verdict is not Verdict.SUCCEEDED), cells[0])
+        result = told.result
+        single = not self.job.tests or syntax_error
+        return Result(
+            verdict=result.verdict,
+            phase=Phase.COMPILE if told.ended_in_check else Phase.RUN,
+            limit_exceeded=result.limit_exceeded,
+            exit_code=result.exit_code,
+            signal=result.signal,
+            runtime=self.stamp,
+            stdout=result.stdout if single else Stream(),
+            stderr=result.stderr if single else Stream(),
+            compilation=compilation,
+            usage=replace(
+                _sum_of([cell.result for cell in cells]),
+                start_ms=self.waited_ms,
+                compile_time_ms=compilation.time_ms if compilation else None,
+            ),
+            tests=tuple(tests),
+        )
+
+
+def _sum_of(runs: list[RunResult]) -> Usage:
+    """Times added up, the highest memory; None where nothing was measured."""
+
+    def known(values: list[int | None]) -> list[int]:
+        return [value for value in values if value is not None]
+
+    wall, cpu = known([run.usage.wall_time_ms for run in runs]), known([run.usage.cpu_time_ms for run in runs])
+    memory = known([run.usage.memory_peak_kb for run in runs])
+    return Usage(sum(wall) if wall else None, sum(cpu) if cpu else None, max(memory, default=None))
+
+
+def room_for(runtime: Runtime, limits: Limits) -> Room:
+    """How large a sandbox must be so that the limits of its cells always bite first."""
+    run_mb = limits.memory_mb + runtime.memory_overhead_mb
     return Room(
-        memory_mb=max(run_mb, compile_mb) + job.limits.disk_mb + STAGE_MB + SENTRY_MB,
-        processes=max(job.limits.processes, 128),
+        memory_mb=max(run_mb, compile_memory_mb(runtime, limits)) + limits.disk_mb + STAGE_MB + SENTRY_MB,
+        processes=max(limits.processes, 128),
         box_mb=STAGE_MB,
     )
 
 
+def _measure_runtimes(engine: Engine) -> dict[str, RuntimeStamp]:
+    """Start a sandbox of each image and ask it for its version: what is offered has been seen to run."""
+    sandbox_version = engine.check_runtime()
+    sandbox_name = engine.runtime if engine.insecure else "gvisor"
+    stamps: dict[str, RuntimeStamp] = {}
+    for runtime in catalogue().values():
+        try:
+            image = engine.digest(image_tag(runtime))
+        except ImageMissing:
+            logger.warning("no image for %s: this worker does not offer it", runtime.language)
+            continue
+        sandbox = engine.start(image, room_for(runtime, Limits()))
+        try:
+            version = _ask_version(sandbox, runtime)
+        finally:
+            sandbox.remove()
+        stamps[runtime.language] = RuntimeStamp(version, image, sandbox_name, sandbox_version)
+    if not stamps:
+        raise ImageMissing("no runtime image is built: run `python -m sandbox.images`")
+    return stamps
+
+
 def _ask_version(sandbox: Sandbox, runtime: Runtime) -> str:
-    order = CellOrder(
-        compile=False, check=False, uid=60_000, wall_ms=60_000, cpu_ms=30_000, memory_kb=512 << 10, processes=64,
-        output_bytes=1 << 16, disk_kb=1 << 10, stack_kb=8 << 10, argv=runtime.version_argv,
-        environment=runtime.run.environment,
-    )  # fmt: skip
-    deadline = time.monotonic() + 60
-    sandbox.send(FrameType.CELL, order.encode(), deadline=deadline)
-    shown = b""
-    while (frame := sandbox.receive(deadline))[0] in (FrameType.STDOUT, FrameType.STDERR):
-        shown += frame[1]
-    found = re.search(rb"\d+(?:\.\d+)+", shown)
+    limits = Limits(wall_time_ms=60_000, cpu_time_ms=30_000, memory_mb=512, output_bytes=1 << 16)
+    shown = Session(sandbox, replace(runtime, checks_syntax=False)).run(runtime.version_argv, b"", limits).result
+    found = re.search(rb"\d+(?:\.\d+)+", shown.stdout.content + shown.stderr.content)
     if found is None:
-        raise SandboxError(f"{runtime.language} does not say its version: {shown[:200]!r}, {frame!r}")
+        raise SandboxError(f"{runtime.language} does not say its version: {shown}")
     return found[0].decode()

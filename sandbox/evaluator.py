@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sandbox.errors import RunCancelled
 from sandbox.job import Job
-from sandbox.result import Result, RuntimeStamp
+from sandbox.result import Result, RunResult, RuntimeStamp
 
 
 class Cancellation:
@@ -32,6 +32,10 @@ class Cancellation:
             self._stop = stop
 
 
+# Sees each test's number (from 0) and result as soon as it has ended; says whether the next one shall run.
+Judge = Callable[[int, RunResult], bool]
+
+
 class Evaluator(Protocol):
     """Thread-safe: one evaluator serves all threads of a worker.
 
@@ -39,7 +43,7 @@ class Evaluator(Protocol):
     program is a `Result`. It returns within the limits of the job plus a bounded margin, whatever the program does.
     """
 
-    def evaluate(self, job: Job, cancellation: Cancellation) -> Result: ...
+    def evaluate(self, job: Job, cancellation: Cancellation, judge: Judge | None = None) -> Result: ...
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         """What can be run here, by language: measured in a sandbox of each, so that what is offered is seen to work."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,28 @@ class Program:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+class Isolation(StrEnum):
+    """What a sandbox may have run before: nothing at all, or only programs of the same account."""
+
+    EXECUTION = "execution"
+    ACCOUNT = "account"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One of several runs of a program that is compiled once. ``limits`` None: the job's."""
+
+    stdin: bytes = b""
+    args: tuple[str, ...] = ()
+    limits: Limits | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One program to compile and run once. ``account`` and ``execution`` are opaque labels for the sandbox."""
+    """One program to compile, and to run once with ``stdin`` and ``args``, or once for each of ``tests``.
+
+    ``account`` says whose program it is: no sandbox ever runs programs of two accounts.
+    """
 
     program: Program
     stdin: bytes = b""
@@ -45,3 +65,15 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     account: str = ""
     execution: str = ""
+    isolation: Isolation = Isolation.EXECUTION
+    tests: tuple[Test, ...] = ()
+
+    @property
+    def runs(self) -> tuple[Test, ...]:
+        return self.tests or (Test(self.stdin, self.args),)
+
+    @property
+    def largest_limits(self) -> Limits:
+        """For each limit the largest that any run of this job has: what a sandbox must have room for."""
+        every = [self.limits, *(test.limits for test in self.tests if test.limits)]
+        return Limits(**{name: max(getattr(limits, name) for limits in every) for name in Limits.__slots__})

@@ -14,13 +14,20 @@ from sandbox.errors import ProtocolViolated
 FRAME_HEAD = struct.Struct(">cI")
 CHUNK_MAX = 65_536  # what the supervisor puts into one frame of program output
 TEXT_MAX = 4_096  # a hello, a report or a failure
+ARTEFACT_MAX = 16 << 20
 
 
 class FrameType(bytes, Enum):
+    PING = b"P"
+    RESET = b"R"
     FILE = b"F"
+    EXPORT = b"G"
     STDIN = b"I"
     CELL = b"C"
     HELLO = b"H"
+    PONG = b"Q"
+    ARTEFACT = b"A"
+    EXPORTED = b"Z"
     STDOUT = b"O"
     STDERR = b"E"
     ENDED = b"D"
@@ -29,6 +36,9 @@ class FrameType(bytes, Enum):
 
 _LONGEST = {
     FrameType.HELLO: TEXT_MAX,
+    FrameType.PONG: 0,
+    FrameType.ARTEFACT: ARTEFACT_MAX,
+    FrameType.EXPORTED: TEXT_MAX,
     FrameType.STDOUT: CHUNK_MAX,
     FrameType.STDERR: CHUNK_MAX,
     FrameType.ENDED: TEXT_MAX,

@@ -53,7 +53,24 @@ class RuntimeStamp:
 
 
 @dataclass(frozen=True, slots=True)
+class RunResult:
+    """What came of one run: of the program itself, or of one test."""
+
+    verdict: Verdict
+    limit_exceeded: Limit | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    stdout: Stream = field(default_factory=Stream)
+    stderr: Stream = field(default_factory=Stream)
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
+    """``tests`` has the tests that were run, in their order: fewer than asked for after a failure to compile, or when
+    the judge had seen enough. With tests, the verdict is that of the first that did not succeed, and the streams are
+    empty but for a syntax error's."""
+
     verdict: Verdict
     phase: Phase
     limit_exceeded: Limit | None
@@ -64,3 +81,4 @@ class Result:
     stderr: Stream = field(default_factory=Stream)
     compilation: Compilation | None = None
     usage: Usage = field(default_factory=Usage)
+    tests: tuple[RunResult, ...] = ()

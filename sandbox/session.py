@@ -1,18 +1,18 @@
-"""The conversation with one sandbox: stage the program, compile it, run it, and turn reports into a result."""
+"""The conversation with one sandbox: stage a program, compile it, run cells, and turn reports into results."""
 
 import signal as signals
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sandbox.catalogue import Runtime, Step
-from sandbox.errors import ProtocolViolated, SandboxError, SandboxLost
+from sandbox.catalogue import Runtime
+from sandbox.compile_cache import Artefact, Compiled
 from sandbox.docker import Sandbox
-from sandbox.job import Job
-from sandbox.naming import SourceName, name_source
+from sandbox.errors import ProtocolViolated, SandboxError, SandboxLost
+from sandbox.job import Limits
 from sandbox.protocol import CellOrder, CellReport, FrameType, StoppedFor
-from sandbox.result import Compilation, Result, RuntimeStamp, Stream, Usage
-from sandbox.verdict import Decision, Evidence, Limit, Phase, Verdict, decide
+from sandbox.result import Compilation, RunResult, Stream, Usage
+from sandbox.verdict import Evidence, Limit, Phase, decide
 
 # How long the worker waits beyond the limit that the supervisor keeps: for the making of a cell, for the end of one, on
 # a machine that is busy with others.
@@ -24,18 +24,24 @@ COMPILER_DISK_KB = 64 << 10
 # The compile limit is CPU time, so that a verdict does not depend on what else the machine does; a compiler that
 # waits for something is ended by this many times as much wall time.
 COMPILE_WALL_FACTOR = 2
-FIRST_UID = 60_000
+EXPORT_BYTES = 16 << 20  # all artefacts of a program together
 
 
-@dataclass(slots=True)
-class _Cell:
-    """What came of one cell."""
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell that has ended. ``check``: what the language's start-up said about the syntax, see supervisor/cell.h."""
 
-    decision: Decision
-    report: CellReport | None
-    stdout: Stream
-    stderr: Stream
-    check: str = "none"
+    result: RunResult
+    check: str
+
+    @property
+    def is_syntax_error(self) -> bool:
+        return self.check == "failed"
+
+    @property
+    def ended_in_check(self) -> bool:
+        """Whether the program never got to its first line."""
+        return self.check in ("failed", "silent")
 
 
 @dataclass(slots=True)
@@ -59,82 +65,88 @@ class _Capture:
 
 
 class Session:
-    """One job in one sandbox. Not thread-safe."""
+    """Talks with the supervisor of one sandbox. Not thread-safe. Everything here raises `SandboxError` when we fail."""
 
-    def __init__(self, sandbox: Sandbox, runtime: Runtime, stamp: RuntimeStamp) -> None:
+    def __init__(self, sandbox: Sandbox, runtime: Runtime) -> None:
         self._sandbox = sandbox
         self._runtime = runtime
-        self._stamp = stamp
-        self._next_uid = FIRST_UID
+        self.is_well = True  # the sandbox lives, and nothing of a cell is left in it
 
-    def evaluate(self, job: Job, *, start_ms: int) -> Result:
-        """Raises `SandboxError` when we failed. ``start_ms``: what was waited for the sandbox, for the record."""
-        name = name_source(self._runtime, job.program.source)
-        self._stage(job, name)
-        compilation = None
-        if self._runtime.compile is not None:
-            compiled = self._compile(job, name, self._runtime.compile)
-            compilation = _compilation(compiled)
-            if compiled.decision.verdict is not Verdict.SUCCEEDED:
-                return self._result(Phase.COMPILE, compiled, compilation, start_ms)
-        ran = self._run(job, name)
-        phase = Phase.COMPILE if ran.check in ("failed", "silent") and self._runtime.checks_syntax else Phase.RUN
-        return self._result(phase, ran, compilation, start_ms)
-
-    def _stage(self, job: Job, name: SourceName) -> None:
+    def stage(self, artefacts: Iterable[Artefact]) -> None:
+        """Put these files, and nothing else, into the staging directory."""
         deadline = time.monotonic() + STAGE_S
-        for file in job.program.files:
-            self._sandbox.send(FrameType.FILE, file.path.encode(), b"\0", file.content, deadline=deadline)
-        source = job.program.source.encode()
-        self._sandbox.send(FrameType.FILE, name.file.encode(), b"\0", source, deadline=deadline)
+        self._sandbox.send(FrameType.RESET, deadline=deadline)
+        for artefact in artefacts:
+            head = f"{artefact.path}\0{artefact.mode:o}\0".encode()
+            self._sandbox.send(FrameType.FILE, head, artefact.content, deadline=deadline)
 
-    def _compile(self, job: Job, name: SourceName, step: Step) -> _Cell:
-        limit = job.limits.compile_time_ms
-        memory_mb = compile_memory_mb(self._runtime, job)
+    def compile(self, argv: Sequence[str], limits: Limits) -> Compiled:
+        """Compile what is staged. What the compiler makes is staged then as well, see `export`."""
+        step = self._runtime.compile
+        assert step is not None
+        limit = limits.compile_time_ms
         order = CellOrder(
             compile=True,
             check=False,
-            uid=self._uid(),
+            uid=self._sandbox.next_uid(),
             wall_ms=limit * COMPILE_WALL_FACTOR,
             cpu_ms=limit,
-            memory_kb=memory_mb << 10,
+            memory_kb=compile_memory_mb(self._runtime, limits) << 10,
             processes=COMPILER_PROCESSES,
             output_bytes=COMPILER_OUTPUT_BYTES,
             disk_kb=COMPILER_DISK_KB,
             stack_kb=64 << 10,
-            argv=fill(step.argv, self._runtime, job, name),
+            argv=argv,
             environment=step.environment,
         )
-        return self._cell(order, Phase.COMPILE)
+        cell = self._cell(order, Phase.COMPILE)
+        result = cell.result
+        compilation = Compilation(result.exit_code, result.stdout, result.stderr, result.usage.wall_time_ms or 0)
+        return Compiled(result.verdict, result.limit_exceeded, compilation, ())
 
-    def _run(self, job: Job, name: SourceName) -> _Cell:
-        limits = job.limits
-        memory_mb = limits.memory_mb + self._runtime.memory_overhead_mb
+    def export(self) -> tuple[Artefact, ...] | None:
+        """All staged files; None when they are too many, or not such that they could be staged again elsewhere."""
+        deadline = time.monotonic() + STAGE_S
+        self._sandbox.send(FrameType.EXPORT, deadline=deadline)
+        artefacts: list[Artefact] = []
+        size = 0
+        try:
+            while (frame := self._sandbox.receive(deadline))[0] is FrameType.ARTEFACT:
+                size += len(frame[1])
+                if size > EXPORT_BYTES:
+                    raise ProtocolViolated("more artefacts than there may be")
+                artefacts.append(_artefact(frame[1]))
+        except TimeoutError as error:
+            raise SandboxLost("the artefacts did not come") from error
+        kind, payload = frame
+        if kind is not FrameType.EXPORTED:
+            raise _unexpected(kind, payload, "after artefacts")
+        return tuple(artefacts) if payload == b"complete" else None
+
+    def run(self, argv: Sequence[str], stdin: bytes, limits: Limits) -> Cell:
+        """Run the staged program once, in a cell of its own."""
+        memory_kb = (limits.memory_mb + self._runtime.memory_overhead_mb) << 10
         order = CellOrder(
             compile=False,
             check=self._runtime.checks_syntax,
-            uid=self._uid(),
+            uid=self._sandbox.next_uid(),
             wall_ms=limits.wall_time_ms,
             cpu_ms=limits.cpu_time_ms,
-            memory_kb=memory_mb << 10,
+            memory_kb=memory_kb,
             processes=limits.processes,
             output_bytes=limits.output_bytes,
             disk_kb=limits.disk_mb << 10,
-            stack_kb=(memory_mb << 10) if self._runtime.stack_is_memory else 8 << 10,
-            argv=[*fill(self._runtime.run.argv, self._runtime, job, name), *job.args],
+            stack_kb=memory_kb if self._runtime.stack_is_memory else 8 << 10,
+            argv=argv,
             environment=self._runtime.run.environment,
         )
-        if job.stdin:
-            self._sandbox.send(FrameType.STDIN, job.stdin, deadline=time.monotonic() + STAGE_S)
+        if stdin:
+            self._sandbox.send(FrameType.STDIN, stdin, deadline=time.monotonic() + STAGE_S)
         return self._cell(order, Phase.RUN)
 
-    def _uid(self) -> int:
-        self._next_uid += 1
-        return self._next_uid
-
-    def _cell(self, order: CellOrder, phase: Phase) -> _Cell:
+    def _cell(self, order: CellOrder, phase: Phase) -> Cell:
         """Run one cell to its end, whichever way that comes: its report, the end of the sandbox, or our clock."""
-        cpu_before_ms = self._sandbox.cpu_ms()
+        cpu_before_ms, refusals_before = self._sandbox.cpu_ms(), self._sandbox.memory_refusals()
         stdout, stderr = _Capture(order.output_bytes), _Capture(order.output_bytes)
         deadline = time.monotonic() + order.wall_ms / 1_000 + GRACE_S
         self._sandbox.send(FrameType.CELL, order.encode(), deadline=deadline)
@@ -146,14 +158,14 @@ class Session:
                 elif kind is FrameType.STDERR:
                     stderr.add(payload)
                 elif kind is FrameType.ENDED:
-                    return _ended(CellReport.parse(payload), phase, stdout, stderr)
-                elif kind is FrameType.FAILED:
-                    raise SandboxError(f"the supervisor failed: {payload.decode(errors='replace')}")
+                    report = CellReport.parse(payload)
+                    self.is_well = not report.dirty
+                    return _ended(report, phase, stdout, stderr)
                 else:
-                    raise ProtocolViolated(f"a {kind.name} frame while a cell runs")
+                    raise _unexpected(kind, payload, "while a cell runs")
         except SandboxLost:
             # The whole sandbox went down. Only the kernel can say whether the program's hunger for memory did it.
-            if not self._sandbox.memory_was_exhausted():
+            if self._sandbox.memory_refusals() == refusals_before:
                 raise
             reached = Limit.MEMORY
         except TimeoutError as error:
@@ -161,30 +173,17 @@ class Session:
             if self._sandbox.cpu_ms() - cpu_before_ms < order.cpu_ms:
                 raise SandboxLost("no report within the limits") from error
             reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.WALL_TIME
+        self.is_well = False
         decision = decide(Evidence(phase, None, None, frozenset({reached})))
-        return _Cell(decision, None, stdout.close(None), stderr.close(None))
-
-    def _result(self, phase: Phase, cell: _Cell, compilation: Compilation | None, start_ms: int) -> Result:
-        ran = phase is Phase.RUN or self._runtime.compile is None
-        report = cell.report
-        return Result(
-            verdict=cell.decision.verdict,
-            phase=phase,
-            limit_exceeded=cell.decision.limit_exceeded,
-            exit_code=cell.decision.exit_code if ran else None,
-            signal=cell.decision.signal if ran else None,
-            runtime=self._stamp,
-            stdout=cell.stdout if ran else Stream(),
-            stderr=cell.stderr if ran else Stream(),
-            compilation=compilation,
-            usage=Usage(
-                wall_time_ms=_ms(report.wall_us) if ran and report else None,
-                cpu_time_ms=_ms(report.cpu_us) if ran and report else None,
-                memory_peak_kb=report.memory_kb if ran and report else None,
-                start_ms=start_ms,
-                compile_time_ms=compilation.time_ms if compilation else None,
-            ),
+        result = RunResult(
+            decision.verdict, decision.limit_exceeded, stdout=stdout.close(None), stderr=stderr.close(None)
         )
+        return Cell(result, "none")
+
+
+def compile_memory_mb(runtime: Runtime, limits: Limits) -> int:
+    """What the compile step may use, in MiB; 0 where there is none."""
+    return max(runtime.compile_memory_mb, limits.memory_mb) if runtime.compile else 0
 
 
 _REACHED = {
@@ -195,34 +194,50 @@ _REACHED = {
 }
 
 
-def _ended(report: CellReport, phase: Phase, stdout: _Capture, stderr: _Capture) -> _Cell:
-    """Raises `SandboxLost` for a cell that ended without any reason that we know, or that could not be cleared away."""
+def _ended(report: CellReport, phase: Phase, stdout: _Capture, stderr: _Capture) -> Cell:
+    """Raises `SandboxLost` for a cell that ended without any reason that we know."""
     reached = _REACHED.get(report.stopped_for)
     if report.exit_code is None and report.signal is None and reached is None:
         raise SandboxLost("a cell ended and nobody knows why")
     if phase is Phase.COMPILE and reached in (Limit.WALL_TIME, Limit.CPU_TIME):
         reached = Limit.COMPILE_TIME
-    evidence = Evidence(
-        phase=Phase.COMPILE if report.check == "failed" else phase,
-        exit_code=report.exit_code,
-        signal=signal_name(report.signal) if report.signal else None,
-        reached=frozenset() if reached is None else frozenset({reached}),
-        heap_exhausted=report.heap_exhausted,
+    decision = decide(
+        Evidence(
+            phase=Phase.COMPILE if report.check == "failed" else phase,
+            exit_code=report.exit_code,
+            signal=signal_name(report.signal) if report.signal else None,
+            reached=frozenset() if reached is None else frozenset({reached}),
+            heap_exhausted=report.heap_exhausted,
+        )
     )
-    return _Cell(decide(evidence), report, stdout.close(report.stdout_bytes), stderr.close(report.stderr_bytes), report.check)
+    result = RunResult(
+        verdict=decision.verdict,
+        limit_exceeded=decision.limit_exceeded,
+        exit_code=decision.exit_code,
+        signal=decision.signal,
+        stdout=stdout.close(report.stdout_bytes),
+        stderr=stderr.close(report.stderr_bytes),
+        usage=Usage(_ms(report.wall_us), _ms(report.cpu_us), report.memory_kb),
+    )
+    return Cell(result, report.check)
 
 
-def _compilation(cell: _Cell) -> Compilation:
-    time_ms = _ms(cell.report.wall_us) if cell.report else 0
-    return Compilation(cell.decision.exit_code, cell.stdout, cell.stderr, time_ms)
+def _unexpected(kind: FrameType, payload: bytes, when: str) -> SandboxError:
+    if kind is FrameType.FAILED:
+        return SandboxError(f"the supervisor failed: {payload.decode(errors='replace')}")
+    return ProtocolViolated(f"a {kind.name} frame {when}")
+
+
+def _artefact(payload: bytes) -> Artefact:
+    try:
+        path, mode, content = payload.split(b"\0", 2)
+        return Artefact(path.decode(), content, int(mode, 8) & 0o755)
+    except ValueError as error:
+        raise ProtocolViolated("an artefact that cannot be read") from error
 
 
 def _ms(microseconds: int) -> int:
     return (microseconds + 500) // 1_000
-
-
-def compile_memory_mb(runtime: Runtime, job: Job) -> int:
-    return max(runtime.compile_memory_mb, job.limits.memory_mb)
 
 
 def signal_name(number: int) -> str:
@@ -231,23 +246,3 @@ def signal_name(number: int) -> str:
         return signals.Signals(number).name
     except ValueError:
         return f"SIG{number}"
-
-
-def fill(argv: tuple[str, ...], runtime: Runtime, job: Job, name: SourceName) -> list[str]:
-    """Put the names, the memory limit and the chosen options into a command."""
-    words: Mapping[str, str] = {
-        "source": name.file,
-        "main": name.main,
-        "memory_mb": str(job.limits.memory_mb),
-        **{
-            option: declared.values[job.program.options.get(option, declared.default)]
-            for option, declared in runtime.options.items()
-        },
-    }
-    return [_fill_word(part, words) for part in argv]
-
-
-def _fill_word(part: str, words: Mapping[str, str]) -> str:
-    for word, value in words.items():
-        part = part.replace("{" + word + "}", value)
-    return part

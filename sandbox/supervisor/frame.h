@@ -6,11 +6,17 @@
 
 enum {
     /* from the worker */
-    FRAME_FILE = 'F',  /* path, NUL, content: goes into the staging directory */
+    FRAME_PING = 'P',  /* answered with a pong: the sandbox is well */
+    FRAME_RESET = 'R', /* empty the staging directory: another program is to come */
+    FRAME_FILE = 'F',  /* path, NUL, mode in octal, NUL, content: goes into the staging directory */
+    FRAME_EXPORT = 'G', /* send what is staged: what a compiler made, to be staged again elsewhere */
     FRAME_STDIN = 'I', /* what the next cell reads */
     FRAME_CELL = 'C',  /* run a cell: NUL-terminated fields, see cell.h */
     /* to the worker */
     FRAME_HELLO = 'H',
+    FRAME_PONG = 'Q',
+    FRAME_ARTEFACT = 'A', /* one staged file, as FRAME_FILE has it */
+    FRAME_EXPORTED = 'Z', /* that was all: "complete", or "incomplete" when not everything could be sent */
     FRAME_STDOUT = 'O',
     FRAME_STDERR = 'E',
     FRAME_ENDED = 'D',  /* the report of a cell: lines of key, space, value */

@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "frame.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -43,10 +46,15 @@ bool stage_file(const unsigned char *payload, size_t length)
         if (mkdir(path, 0755) != 0 && errno != EEXIST)
             return false;
     }
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    const char *mode = (const char *)payload + path_length + 1;
+    size_t mode_length = strnlen(mode, length - path_length - 1), head = path_length + 1 + mode_length + 1;
+    if (head > length)
+        return false;
+    mode_t permissions = (mode_t)strtoul(mode, NULL, 8) & 0755;
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, permissions);
     if (descriptor < 0)
         return false;
-    bool done = write_fully(descriptor, payload + path_length + 1, length - path_length - 1);
+    bool done = write_fully(descriptor, payload + head, length - head);
     return close(descriptor) == 0 && done;
 }
 
@@ -126,4 +134,88 @@ bool stage_give(uid_t uid)
 {
     int top = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return top >= 0 && give_tree(top, uid, 0);
+}
+
+static bool clear_tree(int directory_descriptor, int depth)
+{
+    DIR *directory = fdopendir(directory_descriptor);
+    if (!directory)
+        return false;
+    bool done = depth < DEPTH_MAX;
+    struct dirent *entry;
+    while (done && (entry = readdir(directory))) {
+        const char *name = entry->d_name;
+        if (!strcmp(name, ".") || !strcmp(name, ".."))
+            continue;
+        if (unlinkat(directory_descriptor, name, 0) == 0)
+            continue;
+        int below = openat(directory_descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        done = below >= 0 && clear_tree(below, depth + 1) && unlinkat(directory_descriptor, name, AT_REMOVEDIR) == 0;
+    }
+    closedir(directory);
+    return done;
+}
+
+bool stage_clear(void)
+{
+    int top = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return top >= 0 && fchown(top, 0, 0) == 0 && clear_tree(top, 0);
+}
+
+static bool export_file(int directory, const char *path, const char *name, mode_t mode, size_t *left)
+{
+    static unsigned char *buffer;
+    if (!buffer && !(buffer = malloc(EXPORT_MAX + PATH_MAX + 16)))
+        return false;
+    int head = sprintf((char *)buffer, "%s%c%o%c", path, 0, mode & 0755, 0);
+    int descriptor = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    size_t length = 0;
+    ssize_t got = 0;
+    /* One byte beyond what is left is asked for, to see whether there is more. */
+    while (length <= *left && (got = read(descriptor, buffer + head + length, *left - length + 1)) > 0)
+        length += (size_t)got;
+    close(descriptor);
+    if (got < 0 || length > *left)
+        return false;
+    *left -= length;
+    frame_send(FRAME_ARTEFACT, buffer, (size_t)head + length);
+    return true;
+}
+
+static bool export_tree(int directory_descriptor, const char *path, size_t *left, int depth)
+{
+    DIR *directory = fdopendir(directory_descriptor);
+    if (!directory)
+        return false;
+    bool done = depth < DEPTH_MAX;
+    struct dirent *entry;
+    while (done && (entry = readdir(directory))) {
+        const char *name = entry->d_name;
+        char below_path[PATH_MAX];
+        struct stat seen;
+        if (!strcmp(name, ".") || !strcmp(name, ".."))
+            continue;
+        if (snprintf(below_path, sizeof below_path, "%s%s%s", path, *path ? "/" : "", name) >= (int)sizeof below_path ||
+            fstatat(directory_descriptor, name, &seen, AT_SYMLINK_NOFOLLOW) != 0) {
+            done = false;
+        } else if (S_ISREG(seen.st_mode)) {
+            done = export_file(directory_descriptor, below_path, name, seen.st_mode, left);
+        } else if (S_ISDIR(seen.st_mode)) {
+            int below = openat(directory_descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            done = below >= 0 && export_tree(below, below_path, left, depth + 1);
+        } else {
+            done = false;
+        }
+    }
+    closedir(directory);
+    return done;
+}
+
+bool stage_export(void)
+{
+    size_t left = EXPORT_MAX;
+    int top = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return top >= 0 && export_tree(top, "", &left, 0);
 }

@@ -7,7 +7,10 @@
 #define BOX "/box" /* a tmpfs of the container, mode 0700 */
 #define STAGE "/box/stage"
 
+enum { EXPORT_MAX = 15 << 20 }; /* more than this is not carried to another sandbox */
+
 bool stage_prepare(void);
+bool stage_clear(void);
 bool stage_file(const unsigned char *payload, size_t length);
 
 /* Copy the staged files into the open directory `to`, owned by `uid`. A compiler wrote here: links, devices and pipes
@@ -16,3 +19,7 @@ bool stage_copy(int to, uid_t uid);
 
 /* Hand the staging directory itself to a compiler that runs as `uid`. */
 bool stage_give(uid_t uid);
+
+/* Send every staged file to the worker. False when there is more than EXPORT_MAX, or something
+ * that is no plain file. */
+bool stage_export(void);

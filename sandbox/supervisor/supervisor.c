@@ -283,6 +283,14 @@ int main(void)
         if (frame.type == FRAME_FILE) {
             if (!stage_file(frame.payload, frame.length))
                 frame_fail("a file could not be staged");
+        } else if (frame.type == FRAME_PING) {
+            frame_send(FRAME_PONG, "", 0);
+        } else if (frame.type == FRAME_RESET) {
+            if (!stage_clear())
+                frame_fail("the staging directory cannot be emptied");
+        } else if (frame.type == FRAME_EXPORT) {
+            const char *how = stage_export() ? "complete" : "incomplete";
+            frame_send(FRAME_EXPORTED, how, strlen(how));
         } else if (frame.type == FRAME_STDIN) {
             keep_input(&frame);
         } else if (frame.type == FRAME_CELL) {
