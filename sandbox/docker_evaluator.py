@@ -14,11 +14,11 @@ from sandbox.docker import Engine, Room, Sandbox
 from sandbox.errors import ImageMissing, RunCancelled, SandboxError
 from sandbox.evaluator import Cancellation, Judge
 from sandbox.images import image_tag
-from sandbox.job import Isolation, Job, Limits
+from sandbox.job import Isolation, Job, Limits, Test
 from sandbox.naming import SourceName, name_source
 from sandbox.pool import Lease, Pool, PoolSize
 from sandbox.result import Result, RunResult, RuntimeStamp, Stream, Usage
-from sandbox.session import Cell, Session, compile_memory_mb
+from sandbox.session import Cell, Run, Session, compile_memory_mb
 from sandbox.verdict import Phase, Verdict
 
 logger = logging.getLogger(__name__)
@@ -130,23 +130,34 @@ class _Evaluation:
                         return self._not_compiled(compiled)
                     if compiled.artefacts:  # should there be a next sandbox, it need not compile again
                         staged, compile_ = compiled.artefacts, None
-                for run in runs[len(cells) :]:
-                    cell = self._run(session, name, run.stdin, run.args, run.limits or self.job.limits)
+                for cell in session.run(map(self._command(name), runs[len(cells) :]), ahead=not self.job.stops_early):
                     cells.append(cell)
-                    over = cell.ended_in_check and bool(self.job.tests)
-                    if not over and self.judge is not None and self.job.tests:
-                        over = not self.judge(len(cells) - 1, cell.result)
-                    if over:
-                        lease.reusable = session.is_well and cell.result.verdict in _REUSABLE_AFTER
+                    if self._is_over(cells):
+                        # With orders on their way the sandbox is of no more use; without, it is as good as before.
+                        lease.reusable = self.job.stops_early and self._leaves_well(session, cells)
                         return self._summary(cells, compiled)
-                    if not session.is_well:
-                        break
-                lease.reusable = session.is_well and all(cell.result.verdict in _REUSABLE_AFTER for cell in cells)
+                lease.reusable = self._leaves_well(session, cells)
         return self._summary(cells, compiled)
 
-    def _run(self, session: Session, name: SourceName, stdin: bytes, args: tuple[str, ...], limits: Limits) -> Cell:
-        argv = fill(self.runtime.run.argv, self.runtime, self.job.program, name, limits)
-        return session.run([*argv, *args], stdin, limits)
+    def _command(self, name: SourceName) -> Callable[[Test], Run]:
+        def command(test: Test) -> Run:
+            limits = test.limits or self.job.limits
+            argv = fill(self.runtime.run.argv, self.runtime, self.job.program, name, limits)
+            return Run([*argv, *test.args], test.stdin, limits)
+
+        return command
+
+    def _is_over(self, cells: list[Cell]) -> bool:
+        """Whether no more tests need be run: the program does not even parse, or the judge has seen enough."""
+        if not self.job.tests:
+            return False
+        if cells[-1].ended_in_check:
+            return True
+        return self.judge is not None and not self.judge(len(cells) - 1, cells[-1].result)
+
+    @staticmethod
+    def _leaves_well(session: Session, cells: list[Cell]) -> bool:
+        return session.is_well and all(cell.result.verdict in _REUSABLE_AFTER for cell in cells)
 
     @contextmanager
     def _sandbox(self) -> Iterator[tuple[Lease, Session]]:
@@ -243,7 +254,8 @@ def _measure_runtimes(engine: Engine) -> dict[str, RuntimeStamp]:
 
 def _ask_version(sandbox: Sandbox, runtime: Runtime) -> str:
     limits = Limits(wall_time_ms=60_000, cpu_time_ms=30_000, memory_mb=512, output_bytes=1 << 16)
-    shown = Session(sandbox, replace(runtime, checks_syntax=False)).run(runtime.version_argv, b"", limits).result
+    session = Session(sandbox, replace(runtime, checks_syntax=False))
+    shown = next(session.run([Run(runtime.version_argv, b"", limits)])).result
     found = re.search(rb"\d+(?:\.\d+)+", shown.stdout.content + shown.stderr.content)
     if found is None:
         raise SandboxError(f"{runtime.language} does not say its version: {shown}")

@@ -67,6 +67,7 @@ class Job:
     execution: str = ""
     isolation: Isolation = Isolation.EXECUTION
     tests: tuple[Test, ...] = ()
+    stops_early: bool = False  # the judge may end it before all tests have run
 
     @property
     def runs(self) -> tuple[Test, ...]:

@@ -2,7 +2,8 @@
 
 import signal as signals
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sandbox.catalogue import Runtime
@@ -24,7 +25,26 @@ COMPILER_DISK_KB = 64 << 10
 # The compile limit is CPU time, so that a verdict does not depend on what else the machine does; a compiler that
 # waits for something is ended by this many times as much wall time.
 COMPILE_WALL_FACTOR = 2
+ORDERS_AHEAD = 2  # cells that the supervisor knows of
+PIPE_BYTES = 64 << 10
 EXPORT_BYTES = 16 << 20  # all artefacts of a program together
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a cell is to run."""
+
+    argv: Sequence[str]
+    stdin: bytes
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class _Ordered:
+    """A cell that the supervisor has been told to run. ``size``: bytes of the order on the wire."""
+
+    order: CellOrder
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +119,7 @@ class Session:
             argv=argv,
             environment=step.environment,
         )
-        cell = self._cell(order, Phase.COMPILE)
+        cell = self._await_cell(self._order(order), Phase.COMPILE)
         result = cell.result
         compilation = Compilation(result.exit_code, result.stdout, result.stderr, result.usage.wall_time_ms or 0)
         return Compiled(result.verdict, result.limit_exceeded, compilation, ())
@@ -123,8 +143,25 @@ class Session:
             raise _unexpected(kind, payload, "after artefacts")
         return tuple(artefacts) if payload == b"complete" else None
 
-    def run(self, argv: Sequence[str], stdin: bytes, limits: Limits) -> Cell:
-        """Run the staged program once, in a cell of its own."""
+    def run(self, runs: Iterable[Run], *, ahead: bool = False) -> Iterator[Cell]:
+        """Run the staged program once for each of ``runs``, each in a cell of its own; gives what came of it in turn.
+
+        ``ahead``: the order for the next cell is sent before the report of the last has come, so that the sandbox does
+        not wait for us. Ends early when the sandbox is not well any more: what is missing has not been run.
+        """
+        waiting = deque[_Ordered]()
+        left = iter(runs)
+        following = next(left, None)
+        while waiting or following is not None:
+            while following is not None and (not waiting or (ahead and _fits_ahead(waiting, following))):
+                waiting.append(self._order_run(following))
+                following = next(left, None)
+            yield self._await_cell(waiting.popleft(), Phase.RUN)
+            if not self.is_well:
+                return
+
+    def _order_run(self, run: Run) -> _Ordered:
+        limits = run.limits
         memory_kb = (limits.memory_mb + self._runtime.memory_overhead_mb) << 10
         order = CellOrder(
             compile=False,
@@ -137,19 +174,24 @@ class Session:
             output_bytes=limits.output_bytes,
             disk_kb=limits.disk_mb << 10,
             stack_kb=memory_kb if self._runtime.stack_is_memory else 8 << 10,
-            argv=argv,
+            argv=run.argv,
             environment=self._runtime.run.environment,
         )
-        if stdin:
-            self._sandbox.send(FrameType.STDIN, stdin, deadline=time.monotonic() + STAGE_S)
-        return self._cell(order, Phase.RUN)
+        if run.stdin:
+            self._sandbox.send(FrameType.STDIN, run.stdin, deadline=time.monotonic() + STAGE_S)
+        return self._order(order)
 
-    def _cell(self, order: CellOrder, phase: Phase) -> Cell:
-        """Run one cell to its end, whichever way that comes: its report, the end of the sandbox, or our clock."""
+    def _order(self, order: CellOrder) -> _Ordered:
+        encoded = order.encode()
+        self._sandbox.send(FrameType.CELL, encoded, deadline=time.monotonic() + STAGE_S)
+        return _Ordered(order, len(encoded))
+
+    def _await_cell(self, ordered: _Ordered, phase: Phase) -> Cell:
+        """The end of a cell, whichever way that comes: its report, the end of the sandbox, or our clock."""
+        order = ordered.order
         cpu_before_ms, refusals_before = self._sandbox.cpu_ms(), self._sandbox.memory_refusals()
         stdout, stderr = _Capture(order.output_bytes), _Capture(order.output_bytes)
         deadline = time.monotonic() + order.wall_ms / 1_000 + GRACE_S
-        self._sandbox.send(FrameType.CELL, order.encode(), deadline=deadline)
         try:
             while True:
                 kind, payload = self._sandbox.receive(deadline)
@@ -179,6 +221,13 @@ class Session:
             decision.verdict, decision.limit_exceeded, stdout=stdout.close(None), stderr=stderr.close(None)
         )
         return Cell(result, "none")
+
+
+def _fits_ahead(waiting: Collection[_Ordered], run: Run) -> bool:
+    """Whether an order may be sent while cells run. More than the pipe holds would block us, while the supervisor,
+    which reads no order until its cell has ended, may wait for us to read its output: both for ever."""
+    size = sum(ordered.size for ordered in waiting) + len(run.stdin) + sum(map(len, run.argv)) * 4 + 4_096
+    return len(waiting) < ORDERS_AHEAD and size < PIPE_BYTES // 2
 
 
 def compile_memory_mb(runtime: Runtime, limits: Limits) -> int:

@@ -26,9 +26,14 @@
 #define ROOT "/box/cell" /* where the cell's tmpfs is mounted; its folders are bound to the places the program knows */
 #define WORK "/work"
 #define REPORT "/run/report"
-#define CGROUP "/sys/fs/cgroup/%s/cell"
 
-static const char *const controllers[] = {"pids", "cpuacct"};
+/* gVisor's kernel has cgroups of its own; all cells, one after the other, use this one. The descriptors are -1 where it
+ * cannot be made (the insecure runtime of a developer): resource limits and the container's cgroup are then all there
+ * is. `meminfo` is about the whole sandbox, where only the cell and we use memory. */
+static struct {
+    int tasks_join, cpu_join; /* cgroup.procs of each controller */
+    int tasks_limit, tasks_count, cpu_usage, meminfo;
+} kernel = {-1, -1, -1, -1, -1, -1};
 
 /* ---- the order ---- */
 
@@ -151,8 +156,9 @@ static int become_program(const struct cell_order *order, const struct descripto
             return errno;
         first_closed = 4;
     }
-    for (int descriptor = first_closed; descriptor < 64; descriptor++)
-        close(descriptor);
+    if (syscall(SYS_close_range, first_closed, ~0U, 0) != 0)
+        for (int descriptor = first_closed; descriptor < 256; descriptor++)
+            close(descriptor);
     setsid();
     set_resource_limits(&order->limits);
     if (chdir(WORK) != 0 || setgroups(0, NULL) != 0 || setresgid(order->uid, order->uid, order->uid) != 0 ||
@@ -161,18 +167,6 @@ static int become_program(const struct cell_order *order, const struct descripto
     signal(SIGPIPE, SIG_DFL);
     execve(order->argv[0], order->argv, order->environment);
     return errno;
-}
-
-static bool folder_has_files(const char *path)
-{
-    DIR *directory = opendir(path);
-    if (!directory)
-        return false;
-    bool found = false;
-    for (struct dirent *entry; !found && (entry = readdir(directory));)
-        found = entry->d_name[0] != '.';
-    closedir(directory);
-    return found;
 }
 
 static _Noreturn void init_of_cell(const struct cell_order *order, const struct descriptors *descriptors)
@@ -221,7 +215,6 @@ static _Noreturn void init_of_cell(const struct cell_order *order, const struct 
     getrusage(RUSAGE_CHILDREN, &usage);
     end.cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
                  (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    end.heap_exhausted = folder_has_files(REPORT);
     if (write(descriptors->status, "D", 1) != 1 || write(descriptors->status, &end, sizeof end) != sizeof end)
         _exit(1);
     _exit(0);
@@ -229,14 +222,30 @@ static _Noreturn void init_of_cell(const struct cell_order *order, const struct 
 
 /* ---- the supervisor's side ---- */
 
-static bool write_text(const char *path, const char *text)
+static int open_control(const char *controller, const char *file, int flags)
 {
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return false;
-    bool done = write(descriptor, text, strlen(text)) == (ssize_t)strlen(text);
-    close(descriptor);
-    return done;
+    char path[128];
+    snprintf(path, sizeof path, "/sys/fs/cgroup/%s/cell/%s", controller, file);
+    return open(path, flags | O_CLOEXEC);
+}
+
+void cell_prepare(void)
+{
+    mkdir("/sys/fs/cgroup/pids/cell", 0755);
+    mkdir("/sys/fs/cgroup/cpuacct/cell", 0755);
+    kernel.tasks_join = open_control("pids", "cgroup.procs", O_WRONLY);
+    kernel.tasks_limit = open_control("pids", "pids.max", O_WRONLY);
+    kernel.tasks_count = open_control("pids", "pids.current", O_RDONLY);
+    kernel.cpu_join = open_control("cpuacct", "cgroup.procs", O_WRONLY);
+    kernel.cpu_usage = open_control("cpuacct", "cpuacct.usage", O_RDONLY);
+    kernel.meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+}
+
+static bool write_number(int descriptor, uint64_t value)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return pwrite(descriptor, text, (size_t)length, 0) == length;
 }
 
 static uint64_t read_counter(int descriptor)
@@ -253,38 +262,12 @@ static uint64_t meminfo_kb(const char *text, const char *name)
 
 /* Anonymous memory of the whole sandbox: pages shared after a fork count once, the read-only pages of the image's files
  * do not count, and files in the cell's tmpfs have a limit of their own. */
-static uint64_t anonymous_kb(int meminfo)
+static uint64_t anonymous_kb(void)
 {
     char text[2048];
-    ssize_t got = pread(meminfo, text, sizeof text - 1, 0);
+    ssize_t got = pread(kernel.meminfo, text, sizeof text - 1, 0);
     text[got > 0 ? got : 0] = 0;
     return meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "Shmem:");
-}
-
-/* gVisor's kernel has cgroups of its own. Where they cannot be made (an insecure runtime of a developer), resource
- * limits and the container's cgroup are all there is. */
-static void make_cgroup(struct cell *cell, uint64_t processes)
-{
-    char path[128], text[32];
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
-        snprintf(path, sizeof path, CGROUP, controllers[i]);
-        mkdir(path, 0755);
-    }
-    snprintf(path, sizeof path, CGROUP "/pids.max", "pids");
-    snprintf(text, sizeof text, "%llu", (unsigned long long)processes + 1); /* and the init */
-    write_text(path, text);
-    snprintf(path, sizeof path, CGROUP "/cpuacct.usage", "cpuacct");
-    cell->cpu_descriptor = open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static void join_cgroup(pid_t pid)
-{
-    char path[128], text[32];
-    snprintf(text, sizeof text, "%d", pid);
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
-        snprintf(path, sizeof path, CGROUP "/cgroup.procs", controllers[i]);
-        write_text(path, text);
-    }
 }
 
 static bool make_folder(int root, const char *name, mode_t mode, uid_t uid)
@@ -340,9 +323,10 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     *cell = (struct cell){.root_descriptor = -1, .check = order->check ? CHECK_PENDING : CHECK_NONE};
     if (!make_root(cell, order))
         return false;
-    make_cgroup(cell, order->limits.processes);
-    cell->memory_descriptor = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    cell->memory_before_kb = anonymous_kb(cell->memory_descriptor) - frame_queue_kb();
+    if (kernel.tasks_limit >= 0 && !write_number(kernel.tasks_limit, order->limits.processes + 1)) /* and the init */
+        return false;
+    cell->cpu_before_us = read_counter(kernel.cpu_usage) / 1000;
+    cell->memory_before_kb = anonymous_kb() - frame_queue_kb();
     if (!make_pipe(&cell->stdin_descriptor, &theirs.in, true, order->uid) ||
         !make_pipe(&cell->stdout_descriptor, &theirs.out, false, order->uid) ||
         !make_pipe(&cell->stderr_descriptor, &theirs.err, false, order->uid) ||
@@ -369,8 +353,10 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     close(theirs.status);
     close(theirs.go);
     if (cell->init > 0) {
-        join_cgroup(cell->init);
-        if (write(go[1], "g", 1) != 1)
+        bool joined = kernel.tasks_join < 0 || (write_number(kernel.tasks_join, (uint64_t)cell->init) &&
+                                                write_number(kernel.cpu_join, (uint64_t)cell->init));
+        /* A cell that is not in its cgroup would be without limits: it never gets its go. */
+        if (!joined || write(go[1], "g", 1) != 1)
             cell_kill(cell);
     }
     close(go[1]);
@@ -412,14 +398,14 @@ const char *cell_check_name(enum cell_check check)
 
 uint64_t cell_cpu_us(const struct cell *cell)
 {
-    return read_counter(cell->cpu_descriptor) / 1000;
+    return read_counter(kernel.cpu_usage) / 1000 - cell->cpu_before_us;
 }
 
 uint64_t cell_memory_kb(const struct cell *cell)
 {
-    if (cell->cpu_descriptor < 0) /* not gVisor: this would be the memory of the whole machine */
+    if (kernel.cpu_usage < 0) /* not gVisor: this would be the memory of the whole machine */
         return 0;
-    uint64_t now_kb = anonymous_kb(cell->memory_descriptor), before_kb = cell->memory_before_kb + frame_queue_kb();
+    uint64_t now_kb = anonymous_kb(), before_kb = cell->memory_before_kb + frame_queue_kb();
     return now_kb > before_kb ? now_kb - before_kb : 0;
 }
 
@@ -428,20 +414,26 @@ void cell_kill(const struct cell *cell)
     kill(cell->init, SIGKILL);
 }
 
+bool cell_left_report(const struct cell *cell)
+{
+    int folder = openat(cell->root_descriptor, "report", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = folder >= 0 ? fdopendir(folder) : NULL;
+    bool found = false;
+    if (directory) {
+        for (struct dirent *entry; !found && (entry = readdir(directory));)
+            found = entry->d_name[0] != '.';
+        closedir(directory);
+    }
+    return found;
+}
+
 bool cell_remove(struct cell *cell)
 {
-    char path[128];
     bool clean = waitpid(cell->init, NULL, 0) == cell->init;
     close(cell->status_descriptor);
     close(cell->check_descriptor);
-    if (cell->cpu_descriptor >= 0)
-        close(cell->cpu_descriptor);
-    close(cell->memory_descriptor);
-    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
-        snprintf(path, sizeof path, CGROUP, controllers[i]);
-        if (rmdir(path) != 0 && errno != ENOENT && errno != EROFS)
-            clean = false;
-    }
+    if (kernel.tasks_count >= 0 && read_counter(kernel.tasks_count) != 0)
+        clean = false; /* something of the cell lives on */
     close(cell->root_descriptor);
     return umount2(ROOT, MNT_DETACH) == 0 && clean;
 }

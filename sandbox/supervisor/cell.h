@@ -30,10 +30,9 @@ struct cell {
     pid_t init;
     enum cell_check check;
     int stdin_descriptor, stdout_descriptor, stderr_descriptor, status_descriptor, check_descriptor;
-    int root_descriptor;                     /* the cell's tmpfs */
-    int cpu_descriptor;                      /* CPU time of its cgroup; -1 where the kernel is not gVisor */
-    int memory_descriptor;                   /* /proc/meminfo: here only this cell and we use memory */
-    uint64_t memory_before_kb;               /* what we used ourselves when it began */
+    int root_descriptor;        /* the cell's tmpfs */
+    uint64_t cpu_before_us;     /* what the cgroup had used before: one serves all cells, one after the other */
+    uint64_t memory_before_kb;  /* what we used ourselves when it began */
 };
 
 enum cell_news { CELL_NOTHING, CELL_STARTED, CELL_FAILED, CELL_ENDED };
@@ -41,15 +40,16 @@ enum cell_news { CELL_NOTHING, CELL_STARTED, CELL_FAILED, CELL_ENDED };
 struct cell_end {
     int exit_code, signal; /* of the program; -1 and 0 when its init did not live to tell */
     uint64_t wall_us, cpu_us, memory_kb;
-    bool heap_exhausted;
     char failure[80];
 };
 
+void cell_prepare(void); /* once, before the first cell */
 bool cell_start(struct cell *cell, const struct cell_order *order);
 enum cell_news cell_read_status(struct cell *cell, struct cell_end *end);
 void cell_read_check(struct cell *cell);
 const char *cell_check_name(enum cell_check check);
 uint64_t cell_cpu_us(const struct cell *cell);
 uint64_t cell_memory_kb(const struct cell *cell);
+bool cell_left_report(const struct cell *cell); /* whether the language runtime left a report: its heap was full */
 void cell_kill(const struct cell *cell);
 bool cell_remove(struct cell *cell); /* false when something of the cell could not be removed */

@@ -113,7 +113,7 @@ struct watch {
     struct cell_end end;
     const char *stopped_for;
     uint64_t started_us, killed_us, memory_peak_kb, cpu_us;
-    bool ended;
+    bool ended, heap_exhausted;
 };
 
 static void stop(struct watch *watch, const char *limit)
@@ -149,7 +149,7 @@ static void report(const struct watch *watch, const struct stream *out, const st
              watch->stopped_for ? watch->stopped_for : "none", end->exit_code, end->signal,
              (unsigned long long)end->wall_us, (unsigned long long)watch->cpu_us,
              (unsigned long long)watch->memory_peak_kb, (unsigned long long)out->total, (unsigned long long)err->total,
-             cell_check_name(watch->cell.check), end->heap_exhausted, dirty);
+             cell_check_name(watch->cell.check), watch->heap_exhausted, dirty);
     frame_queue(FRAME_ENDED, text, strlen(text));
     frame_flush();
 }
@@ -175,7 +175,7 @@ static void run_cell(const struct cell_order *order)
     /* The cell is over when its init has ended and nobody holds its streams any more. */
     while (!(watch.ended && out.descriptor < 0 && err.descriptor < 0)) {
         struct pollfd wanted[] = {
-            {.fd = STDIN_FILENO, .events = POLLIN},
+            {.fd = STDIN_FILENO, .events = 0}, /* its end is always told; orders for later cells wait in it */
             {.fd = frame_pending() ? STDOUT_FILENO : -1, .events = POLLOUT},
             {.fd = watch.ended ? -1 : watch.cell.status_descriptor, .events = POLLIN},
             {.fd = out.descriptor, .events = POLLIN},
@@ -185,10 +185,8 @@ static void run_cell(const struct cell_order *order)
         };
         if (poll(wanted, sizeof wanted / sizeof *wanted, WATCH_INTERVAL_MS) < 0 && errno != EINTR)
             _exit(3);
-        if (wanted[0].revents) {
-            /* Nothing is ever sent while a cell runs: this is the end of the worker, or of our understanding. */
-            _exit(0);
-        }
+        if (wanted[0].revents)
+            _exit(0); /* the worker is gone */
         if (wanted[1].revents)
             frame_push();
         if (wanted[6].revents)
@@ -248,6 +246,7 @@ static void run_cell(const struct cell_order *order)
         watch.stopped_for = "wall";
     if (!watch.stopped_for && !order->compile && (out.total > out.limit || err.total > err.limit))
         watch.stopped_for = "output";
+    watch.heap_exhausted = cell_left_report(&watch.cell);
     if (!cell_remove(&watch.cell))
         dirty = true;
     report(&watch, &out, &err, dirty);
@@ -271,6 +270,7 @@ int main(void)
     prctl(PR_SET_DUMPABLE, 0); /* no process of another uid can look into this one, or leave it attached */
     signal(SIGPIPE, SIG_IGN);
     umask(022);
+    cell_prepare();
     if (!stage_prepare()) {
         frame_fail("the staging directory cannot be made");
         return 1;
