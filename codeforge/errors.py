@@ -166,8 +166,8 @@ class PayloadTooLarge(CodeForgeError):
     status = 413
     title = "The request body is too large."
     explanation = (
-        "The whole body may be 12 MiB. It was refused before it was read. A body below that whose single fields are too "
-        "long is refused as invalid_request, which names the fields."
+        "The whole body may be 12 MiB. It was refused before it was read. A smaller one, of which single fields are "
+        "too long, is refused as invalid_request, which names the fields."
     )
 
 

@@ -70,14 +70,13 @@ def _whole(message: str) -> InvalidRequest:
 
 def _bound(text: str) -> None:
     """Refuse nesting and counts before the reader, which is recursive, sees them."""
-    depth = count = 0
-    for match in _STRUCTURE.finditer(text):
+    depth = 0
+    for count, match in enumerate(_STRUCTURE.finditer(text)):
         mark = text[match.start()]
         if mark in "[{":
             depth += 1
         elif mark in "]}":
             depth -= 1
-        count += 1
         if depth > MAX_DEPTH:
             raise _whole(f"Nested deeper than {MAX_DEPTH} levels.")
         if count > MAX_VALUES:
@@ -159,5 +158,7 @@ class AlwaysJSON(BaseContentNegotiation):
                 return parser
         return None
 
-    def select_renderer(self, request: HttpRequest, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+    def select_renderer(
+        self, request: HttpRequest, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type

@@ -143,11 +143,7 @@ class StrictSerializer(_NullIsAnError, serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
-            raise serializers.ValidationError(
-                {"": [f"Must be {self.kind}, not {kind_of(data)}."]}
-                if self.parent is None
-                else f"Must be {self.kind}, not {kind_of(data)}."
-            )
+            raise serializers.ValidationError({"": [f"Must be {self.kind}, not {kind_of(data)}."]})
         fields = self.fields
         errors: dict[str, Any] = {
             name: ["Unknown field."] for name in data if name not in fields or fields[name].read_only
@@ -155,7 +151,7 @@ class StrictSerializer(_NullIsAnError, serializers.Serializer[Any]):
         values: dict[str, Any] = {}
         for name, field in fields.items():
             try:
-                values[field.source] = field.run_validation(data.get(name, empty))
+                values[str(field.source)] = field.run_validation(data.get(name, empty))
             except serializers.ValidationError as error:
                 errors[name] = error.detail
             except serializers.SkipField:

@@ -1,4 +1,4 @@
-"""Query parameters and headers. Unknown ones are refused by name; none ever becomes part of a database look-up's name."""
+"""Query parameters and headers. Unknown ones are refused by name; none becomes the name of a database look-up."""
 
 import re
 from collections.abc import Callable, Mapping

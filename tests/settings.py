@@ -1,0 +1,18 @@
+"""The settings of the tests: those of production, with what only a test may assume."""
+
+import os
+
+os.environ.setdefault("CODEFORGE_SECRET_KEY", "tests-only-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
+os.environ.setdefault("CODEFORGE_BASE_URL", "http://localhost:8000")
+# The type checker reads the settings, too, and needs no service. The tests want real ones: see conftest.
+os.environ.setdefault("DATABASE_URL", "postgresql://nobody@localhost/not-set")
+os.environ.setdefault("REDIS_URL", "redis://localhost:1/0")
+
+from codeforge.settings import *  # noqa: F403
+from codeforge.settings import ALLOWED_HOSTS, DATABASES
+
+ALLOWED_HOSTS += ["testserver"]
+# Fast, and as wrong as can be for anything but a test.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Races are tested with fifty threads.
+DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 0, "max_size": 70, "timeout": 30}  # type: ignore[index]
