@@ -52,7 +52,7 @@ def show() -> int:
     say(f"""
   API    {demo["CODEFORGE_URL"]}/v1
   Key    {demo["CODEFORGE_API_KEY"]}
-  Docs   {demo["CODEFORGE_URL"]}/docs
+  Docs   {demo["CODEFORGE_URL"]}/docs/api
   Admin  {demo["CODEFORGE_URL"]}/admin/  as {demo["CODEFORGE_STAFF_EMAIL"]}
 
   The key and the passwords are also in {DEMO_ENV.relative_to(ROOT)}.
@@ -92,7 +92,7 @@ def pytest(arguments: Sequence[str], *, with_docker: bool) -> int:
     with services.in_use(with_docker=with_docker) as chosen:
         env = app.settings(chosen, port=8000, with_docker=with_docker)
         # Ctrl-C is for pytest, which gets it too; we wait for its report and tidy up. Not SIG_IGN: that is inherited.
-        signal.signal(signal.SIGINT, lambda signum, frame: None)
+        signal.signal(signal.SIGINT, lambda *_: None)
         return subprocess.run((sys.executable, "-m", "pytest", *arguments), cwd=ROOT, env=env, check=False).returncode
 
 
@@ -118,7 +118,8 @@ def doctor(arguments: Sequence[str]) -> int:
 
 
 def supervise(arguments: Sequence[str]) -> int:
-    return app.supervise(int(arguments[0]))
+    app.supervise(int(arguments[0]))
+    return 0
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {

@@ -83,7 +83,7 @@ def programs(chosen: Mapping[str, str], port: int) -> list[Program]:
     ]
 
 
-def supervise(port: int) -> int:
+def supervise(port: int) -> None:
     """Keep the programs running until SIGTERM, then stop them: the worker first, which lets its runs finish."""
     kept = programs(services.written(), port)
 
@@ -105,7 +105,6 @@ def supervise(port: int) -> int:
                     program.start()
     finally:
         stop_programs()
-    return 0
 
 
 def cause(status: int) -> str:
