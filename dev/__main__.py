@@ -114,6 +114,8 @@ def check(arguments: Sequence[str]) -> int:
 def doctor(arguments: Sequence[str]) -> int:
     with services.in_use(with_docker=True) as chosen:
         env = app.settings(chosen, port=8000, with_docker=True)
+        if not services.external("DATABASE_URL"):
+            app.manage(env, "migrate", "--no-input")  # that ours is new is nothing to complain about
         return subprocess.run((sys.executable, "manage.py", "doctor"), cwd=ROOT, env=env, check=False).returncode
 
 
