@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 
-from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, UnsupportedMediaType, join_path
 
 MAX_DEPTH = 16
 MAX_VALUES = 200_000
@@ -116,13 +116,6 @@ def _plain(value: Any, path: str, errors: list[FieldError]) -> Any:
     if isinstance(value, list):
         return [_plain(item, f"{path}[{index}]", errors) for index, item in enumerate(value)]
     return value
-
-
-def join_path(path: str, key: str) -> str:
-    """``limits`` and ``memoryMb`` → ``limits.memoryMb``. What was sent as a key is shown printable and short."""
-    shown = key.encode("ascii", "backslashreplace").decode()
-    shown = "".join(letter if letter.isprintable() else "?" for letter in shown)[:80]
-    return f"{path}.{shown}" if path else shown
 
 
 class StrictJSONParser(BaseParser):
