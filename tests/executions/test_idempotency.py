@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 50
 
 
-def test_the_same_key_and_body_give_the_same_execution_in_its_present_state(owner: Caller, workbench: Workbench) -> None:
+def test_the_same_key_and_body_give_the_same_execution_in_its_present_state(
+    owner: Caller, workbench: Workbench
+) -> None:
     first = owner.submit(key="k")
     workbench.run_all()
 
@@ -116,9 +118,7 @@ def test_control_looking_before_inserting_lets_several_through(owner: Caller) ->
 def test_the_database_itself_refuses_a_second_row_with_the_key(owner: Caller) -> None:
     owner.submit(key="k")
     with pytest.raises(IntegrityError):
-        Execution.objects.create(
-            account=owner.account, limits={}, idempotency_key="k", fingerprint=fingerprint_of({})
-        )
+        Execution.objects.create(account=owner.account, limits={}, idempotency_key="k", fingerprint=fingerprint_of({}))
 
 
 def test_a_request_in_flight_is_waited_for_and_replayed(owner: Caller, workbench: Workbench) -> None:

@@ -163,9 +163,7 @@ def test_the_source_may_be_as_long_as_promised_in_whatever_spelling(owner: Calle
 def test_stdin_and_files_may_be_as_long_as_promised(owner: Caller) -> None:
     stdin = base64.b64encode(b"x" * (4 << 20)).decode()
     content = base64.b64encode(b"y" * (1 << 20)).decode()
-    owner.submit(
-        stdin=stdin, stdinEncoding="base64", files=[{"path": "y", "content": content, "encoding": "base64"}]
-    )
+    owner.submit(stdin=stdin, stdinEncoding="base64", files=[{"path": "y", "content": content, "encoding": "base64"}])
     stored = Execution.objects.get()
     assert len(stored.stdin) == 4 << 20
 
