@@ -349,6 +349,10 @@ class Sandbox:
     def memory_was_exhausted(self) -> bool:
         return self.cgroup is not None and self.cgroup.memory_was_exhausted()
 
+    @property
+    def counts_cpu(self) -> bool:
+        return self.cgroup is not None
+
     def cpu_ms(self) -> int:
         """CPU time of the whole sandbox so far, in milliseconds; 0 where it cannot be known."""
         return self.cgroup.cpu_ms() if self.cgroup is not None else 0

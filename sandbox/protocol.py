@@ -20,6 +20,7 @@ class FrameType(bytes, Enum):
     FILE = b"F"
     STDIN = b"I"
     CELL = b"C"
+    STOP = b"K"
     HELLO = b"H"
     STDOUT = b"O"
     STDERR = b"E"

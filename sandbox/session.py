@@ -1,9 +1,10 @@
 """The conversation with one sandbox: stage the program, compile it, run it, and turn reports into a result."""
 
+import math
 import signal as signals
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sandbox.catalogue import Runtime, Step
 from sandbox.errors import ProtocolViolated, SandboxError, SandboxLost
@@ -25,6 +26,9 @@ COMPILER_DISK_KB = 64 << 10
 # waits for something is ended by this many times as much wall time.
 COMPILE_WALL_FACTOR = 2
 FIRST_UID = 60_000
+CELL_CPU_MS = 50  # what the making of a cell costs, which is not the program's
+STACK_KB = 8 << 10
+LOOK_S = 0.02  # the least time between two looks at the CPU time
 
 
 @dataclass(slots=True)
@@ -120,7 +124,7 @@ class Session:
             processes=limits.processes,
             output_bytes=limits.output_bytes,
             disk_kb=limits.disk_mb << 10,
-            stack_kb=(memory_mb << 10) if self._runtime.stack_is_memory else 8 << 10,
+            stack_kb=_stack_kb(memory_mb) if self._runtime.stack_is_memory else STACK_KB,
             argv=[*fill(self._runtime.run.argv, self._runtime, job, name), *job.args],
             environment=self._runtime.run.environment,
         )
@@ -134,19 +138,19 @@ class Session:
 
     def _cell(self, order: CellOrder, phase: Phase) -> _Cell:
         """Run one cell to its end, whichever way that comes: its report, the end of the sandbox, or our clock."""
-        cpu_before_ms = self._sandbox.cpu_ms()
+        cpu = _CpuWatch(self._sandbox, order.cpu_ms)
         stdout, stderr = _Capture(order.output_bytes), _Capture(order.output_bytes)
         deadline = time.monotonic() + order.wall_ms / 1_000 + GRACE_S
         self._sandbox.send(FrameType.CELL, order.encode(), deadline=deadline)
         try:
             while True:
-                kind, payload = self._sandbox.receive(deadline)
+                kind, payload = self._receive(deadline, cpu)
                 if kind is FrameType.STDOUT:
                     stdout.add(payload)
                 elif kind is FrameType.STDERR:
                     stderr.add(payload)
                 elif kind is FrameType.ENDED:
-                    return _ended(CellReport.parse(payload), phase, stdout, stderr)
+                    return _ended(cpu.correct(CellReport.parse(payload)), order, phase, stdout, stderr)
                 elif kind is FrameType.FAILED:
                     raise SandboxError(f"the supervisor failed: {payload.decode(errors='replace')}")
                 else:
@@ -158,11 +162,22 @@ class Session:
             reached = Limit.MEMORY
         except TimeoutError as error:
             # The supervisor did not keep the time. A program that burnt its CPU limit has starved it; else it is ours.
-            if self._sandbox.cpu_ms() - cpu_before_ms < order.cpu_ms:
+            if cpu.used_ms() < order.cpu_ms:
                 raise SandboxLost("no report within the limits") from error
             reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.WALL_TIME
         decision = decide(Evidence(phase, None, None, frozenset({reached})))
         return _Cell(decision, None, stdout.close(None), stderr.close(None))
+
+    def _receive(self, deadline: float, cpu: "_CpuWatch") -> tuple[FrameType, bytes]:
+        """The next frame, with an eye on the CPU time meanwhile. Raises `TimeoutError` at the deadline."""
+        while True:
+            try:
+                return self._sandbox.receive(min(deadline, cpu.next_look))
+            except TimeoutError:
+                if time.monotonic() >= deadline:
+                    raise
+                if cpu.is_used_up():
+                    self._sandbox.send(FrameType.STOP, deadline=deadline)
 
     def _result(self, phase: Phase, cell: _Cell, compilation: Compilation | None, start_ms: int) -> Result:
         ran = phase is Phase.RUN or self._runtime.compile is None
@@ -187,6 +202,35 @@ class Session:
         )
 
 
+class _CpuWatch:
+    """The CPU time of one cell by the host's count, which no load and no number of threads makes run faster.
+
+    gVisor's own count takes a task that waits for a core as running. The host's has gVisor's work in it. The program's
+    is less than both.
+    """
+
+    def __init__(self, sandbox: Sandbox, limit_ms: int) -> None:
+        self._sandbox = sandbox
+        self._limit_ms = limit_ms + CELL_CPU_MS
+        self._before_ms = sandbox.cpu_ms()
+        # A sandbox has one core: it cannot use up the rest before so much time has passed.
+        self.next_look = time.monotonic() + self._limit_ms / 1_000 if sandbox.counts_cpu else math.inf
+
+    def used_ms(self) -> int:
+        return self._sandbox.cpu_ms() - self._before_ms
+
+    def is_used_up(self) -> bool:
+        """Look once. True once only."""
+        left_ms = self._limit_ms - self.used_ms()
+        self.next_look = time.monotonic() + max(LOOK_S, left_ms / 1_000) if left_ms >= 0 else math.inf
+        return left_ms < 0
+
+    def correct(self, report: CellReport) -> CellReport:
+        if not self._sandbox.counts_cpu:
+            return report
+        return replace(report, cpu_us=min(report.cpu_us, self.used_ms() * 1_000))
+
+
 _REACHED = {
     StoppedFor.WALL: Limit.WALL_TIME,
     StoppedFor.CPU: Limit.CPU_TIME,
@@ -195,11 +239,13 @@ _REACHED = {
 }
 
 
-def _ended(report: CellReport, phase: Phase, stdout: _Capture, stderr: _Capture) -> _Cell:
+def _ended(report: CellReport, order: CellOrder, phase: Phase, stdout: _Capture, stderr: _Capture) -> _Cell:
     """Raises `SandboxLost` for a cell that ended without any reason that we know, or that could not be cleared away."""
     reached = _REACHED.get(report.stopped_for)
     if report.exit_code is None and report.signal is None and reached is None:
         raise SandboxLost("a cell ended and nobody knows why")
+    if report.cpu_us > order.cpu_ms * 1_000 and reached in (None, Limit.WALL_TIME):
+        reached = Limit.CPU_TIME  # it ended, or the clock did, before the next look
     if phase is Phase.COMPILE and reached in (Limit.WALL_TIME, Limit.CPU_TIME):
         reached = Limit.COMPILE_TIME
     evidence = Evidence(
@@ -209,7 +255,9 @@ def _ended(report: CellReport, phase: Phase, stdout: _Capture, stderr: _Capture)
         reached=frozenset() if reached is None else frozenset({reached}),
         heap_exhausted=report.heap_exhausted,
     )
-    return _Cell(decide(evidence), report, stdout.close(report.stdout_bytes), stderr.close(report.stderr_bytes), report.check)
+    return _Cell(
+        decide(evidence), report, stdout.close(report.stdout_bytes), stderr.close(report.stderr_bytes), report.check
+    )
 
 
 def _compilation(cell: _Cell) -> Compilation:
@@ -219,6 +267,11 @@ def _compilation(cell: _Cell) -> Compilation:
 
 def _ms(microseconds: int) -> int:
     return (microseconds + 500) // 1_000
+
+
+def _stack_kb(memory_mb: int) -> int:
+    """As large as the memory, less what keeps the two limits apart: endless recursion ends the same way every time."""
+    return max(STACK_KB, (memory_mb << 10) - STACK_KB)
 
 
 def compile_memory_mb(runtime: Runtime, job: Job) -> int:

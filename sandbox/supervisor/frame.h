@@ -9,6 +9,7 @@ enum {
     FRAME_FILE = 'F',  /* path, NUL, content: goes into the staging directory */
     FRAME_STDIN = 'I', /* what the next cell reads */
     FRAME_CELL = 'C',  /* run a cell: NUL-terminated fields, see cell.h */
+    FRAME_STOP = 'K',  /* the cell that runs has used up its CPU time; says nothing when none runs any more */
     /* to the worker */
     FRAME_HELLO = 'H',
     FRAME_STDOUT = 'O',
