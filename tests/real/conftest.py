@@ -19,7 +19,9 @@ Run = Callable[..., Result]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--rounds", type=int, default=1, help="how many times the table of verdicts must be right in a row")
+    parser.addoption(
+        "--rounds", type=int, default=1, help="how many times the table of verdicts must be right in a row"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +33,7 @@ def evaluator() -> Iterator[DockerEvaluator]:
 
 @pytest.fixture
 def run(evaluator: DockerEvaluator) -> Run:
-    """``run(language, source, stdin=b"", args=(), files={path: content}, **limits)``: one program in its own sandbox."""
+    """``run(language, source, stdin=b"", args=(), files={path: content}, **limits)``: a program in its own sandbox."""
 
     def run(
         language: str,

@@ -70,7 +70,9 @@ OUTPUT_LIMIT = reaches(Verdict.OUTPUT_LIMIT, Limit.OUTPUT)
 
 
 def java(body: str) -> str:
-    return "public class Main {\n  public static void main(String[] args) throws Exception {\n    " + body + "\n  }\n}\n"
+    return (
+        "public class Main {\n  public static void main(String[] args) throws Exception {\n    " + body + "\n  }\n}\n"
+    )
 
 
 def cpp(body: str, *headers: str) -> str:
@@ -81,8 +83,8 @@ def _java_kills_itself(signal: str) -> str:
     return java(f'new ProcessBuilder("/bin/sh", "-c", "kill -{signal} $PPID").start().waitFor(); Thread.sleep(60000);')
 
 
-# One process with 20 MB of its own, as a shell makes it.
-_FAT_SHELL = "x=$(head -c 20000000 /dev/zero | tr '\\\\0' x); sleep 60"
+# One process with 30 MB of its own.
+_FAT_CHILD = "$kept = 'x' x 30000000; sleep 60"
 
 SCENARIOS = (
     Scenario(
@@ -104,6 +106,8 @@ SCENARIOS = (
             "java": java("int x = ;"),
             "cpp": cpp("return x;"),
         },
+        # An interpreter that refuses a program ends by itself.
+        otherwise=dict.fromkeys(("python", "javascript"), replace(COMPILE_ERROR, exit_code=1)),
     ),
     Scenario(
         "raises a syntax error while it runs",
@@ -171,7 +175,7 @@ SCENARIOS = (
             "python": "import ctypes; ctypes.string_at(0)",
             "javascript": "process.kill(process.pid, 'SIGSEGV'); setTimeout(() => {}, 60000)",
             "java": java(
-                "var field = Class.forName(\"sun.misc.Unsafe\").getDeclaredField(\"theUnsafe\"); "
+                'var field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe"); '
                 "field.setAccessible(true); ((sun.misc.Unsafe) field.get(null)).putLong(8, 1);"
             ),
             "cpp": cpp("*(volatile int *)8 = 1;"),
@@ -194,7 +198,7 @@ SCENARIOS = (
         {
             "python": "import os, signal; os.kill(os.getpid(), signal.SIGFPE)",
             "javascript": "process.kill(process.pid, 'SIGFPE'); setTimeout(() => {}, 60000)",
-            "cpp": cpp("volatile int zero = 0; return 1 / zero;"),
+            "cpp": cpp("volatile int one = 1, zero = 0; return one / zero;"),
         },
     ),
     Scenario(
@@ -215,8 +219,8 @@ SCENARIOS = (
             "javascript": "function f() { f(); } f()",
             "java": "public class Main { static int f(int n) { return f(n + 1) + 1; }\n"
             "public static void main(String[] a) { f(0); } }",
-            "cpp": "int f(volatile int n) { volatile char kept[4000]; kept[n % 4000] = 1; return f(n + 1) + kept[0]; }\n"
-            "int main() { return f(0); }",
+            "cpp": "int f(int n) { volatile char kept[4000]; kept[n % 4000] = 1; return f(n + 1) + kept[0]; }\n"
+            + cpp("return f(0);"),
         },
         otherwise={"cpp": dies("SIGSEGV")},
     ),
@@ -269,7 +273,10 @@ int main() { return Bomb<800>::value; }""",
             "public class Main { static <T> T f(Supplier<T> s) { return s.get(); }\n"
             "static <T> T f(Callable<T> s, int... n) throws Exception { return s.call(); }\n"
             "public static void main(String[] a) throws Exception { Object o = "
-            + "f(() -> " * 24 + "1" + ")" * 24 + "; } }",
+            + "f(() -> " * 24
+            + "1"
+            + ")" * 24
+            + "; } }",
         },
         {"compile_time_ms": 3_000},
     ),
@@ -288,9 +295,7 @@ int main() { return Bomb<800>::value; }""",
             "python": "kept = []\nwhile True: kept.append(bytearray(b'x' * 100_000))",
             "javascript": "const kept = []; for (;;) kept.push(Buffer.alloc(100000, 1))",
             "java": java("var kept = new java.util.ArrayList<byte[]>(); while (true) kept.add(new byte[100_000]);"),
-            "cpp": cpp(
-                "std::vector<std::vector<char>> kept; for (;;) kept.emplace_back(100000, 'x');", "vector"
-            ),
+            "cpp": cpp("std::vector<std::vector<char>> kept; for (;;) kept.emplace_back(100000, 'x');", "vector"),
         },
     ),
     Scenario(
@@ -319,9 +324,9 @@ int main() { return Bomb<800>::value; }""",
             "python": "import os, time\nfor _ in range(12):\n  if not os.fork():\n    kept = b'x' * 20_000_000\n"
             "    time.sleep(60)\ntime.sleep(60)",
             "javascript": "const { spawn } = require('child_process');\n"
-            f"for (let i = 0; i < 12; i++) spawn('/bin/sh', ['-c', \"{_FAT_SHELL}\".replace('\\\\\\\\', '\\\\')]);",
+            f'for (let i = 0; i < 12; i++) spawn("/usr/bin/perl", ["-e", "{_FAT_CHILD}"])',
             "java": java(
-                f'for (int i = 0; i < 16; i++) new ProcessBuilder("/bin/sh", "-c", "{_FAT_SHELL}").start();\n'
+                f'for (int i = 0; i < 12; i++) new ProcessBuilder("/usr/bin/perl", "-e", "{_FAT_CHILD}").start();\n'
                 "    Thread.sleep(60000);"
             ),
             "cpp": cpp(
@@ -340,9 +345,10 @@ int main() { return Bomb<800>::value; }""",
             "java": java(
                 "try { byte[] kept = new byte[1 << 30]; } catch (OutOfMemoryError e) { System.out.println(24); }"
             ),
-            "cpp": cpp("try { new char[1ul << 60]; } catch (...) { return 0; } return 1;"),
+            "cpp": cpp(
+                "volatile char *kept; try { kept = new char[1ul << 60]; } catch (...) { return 0; } return *kept;"
+            ),
         },
-        otherwise={"python": exits(0)},
     ),
     Scenario(
         "writes too much to stdout",
