@@ -25,12 +25,16 @@ def up(arguments: Sequence[str]) -> int:
     parser.add_argument("--detach", action="store_true")
     parser.add_argument("--port", type=int, default=8000)
     chosen = parser.parse_args(arguments)
+    # Whatever ends the foreground ends everything. SIGINT too: a script's background jobs inherit it ignored.
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, signal.default_int_handler)
     try:
         with services.changing():
-            services.KEEP.touch()
             if app.running() and app.answers():
                 say(f"Already up, and answering at {app.read_demo()['CODEFORGE_URL']}; `make down` stops it.")
                 return 0
+            app.require_port(chosen.port)
+            services.KEEP.touch()
             app.start(services.start(), chosen.port)
         code = show()
         if chosen.detach:
@@ -64,7 +68,8 @@ def show() -> int:
 
 def down(arguments: Sequence[str]) -> int:
     # A second Ctrl-C must not leave half of it running.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_IGN)
     with services.changing(), step("Stopping (programs that run may finish)"):
         app.stop()
         services.stop()

@@ -131,10 +131,13 @@ def running() -> bool:
     return all(daemon.pid() for daemon in (SUPERVISOR, WEB, WORKER, BEAT))
 
 
-def start(chosen: Mapping[str, str], port: int) -> None:
-    """Migrate, make the demo account, start the processes, wait until they answer."""
+def require_port(port: int) -> None:
     if not WEB.pid() and not stores.is_free(port):
         raise Trouble(f"Port {port} is taken by something else. Choose another one: make up PORT={port + 1}")
+
+
+def start(chosen: Mapping[str, str], port: int) -> None:
+    """Migrate, make the demo account, start the processes, wait until they answer."""
     env = settings(chosen, port=port, with_docker=False)
     with step("Database migrations"):
         manage(env, "migrate", "--no-input")
