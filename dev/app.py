@@ -132,8 +132,12 @@ def running() -> bool:
 
 
 def require_port(port: int) -> None:
-    if not WEB.pid() and not stores.is_free(port):
-        raise Trouble(f"Port {port} is taken by something else. Choose another one: make up PORT={port + 1}")
+    # What is left of a web server that was killed goes by itself, within a second or two.
+    deadline = time.monotonic() + 5
+    while not (WEB.pid() or stores.is_free(port)):
+        if time.monotonic() > deadline:
+            raise Trouble(f"Port {port} is taken by something else. Choose another one: make up PORT={port + 1}")
+        time.sleep(0.2)
 
 
 def start(chosen: Mapping[str, str], port: int) -> None:
