@@ -268,6 +268,7 @@ class Sandbox:
         self._api = client.api
         self._id: str | None = None
         self._socket: socket.socket | None = None
+        self._stream: Any = None
         self._demultiplexer = _Demultiplexer()
         self._reader = FrameReader()
         self._frames: deque[tuple[FrameType, bytes]] = deque()
@@ -293,7 +294,7 @@ class Sandbox:
         # Attached before the start, so that not a byte is lost; with stdin once: the engine closes it when we go away.
         stream = self._api.attach_socket(self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
         self._socket = stream._sock
-        self._keep = stream  # closing it would close the socket
+        self._stream = stream
         self._api.start(self._id)
 
     def await_hello(self, deadline: float) -> dict[str, str]:
@@ -369,6 +370,7 @@ class Sandbox:
         self.kill()
         if self._socket is not None:
             self._socket.close()
+            self._stream.close()  # it is the last that holds the descriptor
             self._socket = None
         if self._id is not None:
             try:
