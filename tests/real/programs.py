@@ -268,17 +268,18 @@ template <int N> constexpr int burn() {
 template <int N> struct Bomb { static constexpr int value = burn<N>() ^ Bomb<N - 1>::value; };
 template <> struct Bomb<0> { static constexpr int value = 0; };
 int main() { return Bomb<800>::value; }""",
-            # Overload resolution tries each of two candidates at every depth: 2 to the power of 24.
-            "java": "import java.util.concurrent.Callable; import java.util.function.Supplier;\n"
-            "public class Main { static <T> T f(Supplier<T> s) { return s.get(); }\n"
-            "static <T> T f(Callable<T> s, int... n) throws Exception { return s.call(); }\n"
-            "public static void main(String[] a) throws Exception { Object o = "
-            + "f(() -> " * 24
-            + "1"
-            + ")" * 24
-            + "; } }",
         },
         {"compile_time_ms": 3_000},
+    ),
+    Scenario(
+        "needs longer to compile than it may",
+        COMPILE_TIMEOUT,
+        {
+            "java": "public class Main {\n"
+            + "".join(f"  static int f{n}(int n) {{ return n + {n}; }}\n" for n in range(2_000))
+            + "}",
+        },
+        {"compile_time_ms": 400},
     ),
     Scenario(
         "exhausts memory compiling",
