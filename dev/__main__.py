@@ -95,7 +95,9 @@ def fast(arguments: Sequence[str]) -> int:
 def pytest(arguments: Sequence[str], *, with_docker: bool) -> int:
     """pytest's summary must stay the last line, so nothing is said after it."""
     with services.in_use(with_docker=with_docker) as chosen:
-        env = app.settings(chosen, port=8000, with_docker=with_docker)
+        env = services.environment(chosen, with_docker=with_docker)
+        # Tests have settings of their own (tests/settings.py); whatever the shell says must not change what they show.
+        env = {name: value for name, value in env.items() if not name.startswith("CODEFORGE_")}
         # Ctrl-C is for pytest, which gets it too; we wait for its report and tidy up. Not SIG_IGN: that is inherited.
         signal.signal(signal.SIGINT, lambda *_: None)
         return subprocess.run((sys.executable, "-m", "pytest", *arguments), cwd=ROOT, env=env, check=False).returncode
