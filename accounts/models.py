@@ -122,7 +122,7 @@ class ApiKey(models.Model):
 
 
 class UsagePeriod(models.Model):
-    """How many runs an account has used in a calendar month (UTC). The sum of its `UsageRecord`s, kept as they are made."""
+    """How many runs an account has used in a calendar month (UTC): the sum of its `UsageRecord`s."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     start = models.DateField()
@@ -139,7 +139,7 @@ class UsagePeriod(models.Model):
 
 
 class UsageRecord(models.Model):
-    """One run that counts, written by the transaction that finished it. Never changed, and kept when the run is erased."""
+    """One run that counts, written by the transaction that finished it. Kept when the run is erased."""
 
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
     execution_id = models.UUIDField(unique=True)

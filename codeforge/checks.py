@@ -5,7 +5,8 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as Caution
 
 
 @register(Tags.security)
@@ -32,7 +33,7 @@ def sandbox_isolates(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     if settings.CODEFORGE_INSECURE_RUNTIME is None:
         return []
     return [
-        Warning(
+        Caution(
             "CODEFORGE_INSECURE_RUNTIME is set: programs are not isolated from this machine.",
             hint="Unset it wherever programs of strangers may run.",
             id="codeforge.W001",
@@ -47,7 +48,7 @@ def waiters_leave_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     if threads > settings.CODEFORGE_MAX_WAITERS:
         return []
     return [
-        Warning(
+        Caution(
             "CODEFORGE_MAX_WAITERS is not below CODEFORGE_WEB_THREADS: waiting requests could take every thread.",
             id="codeforge.W002",
         )

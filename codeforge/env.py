@@ -15,7 +15,7 @@ def envstr(name: str) -> str: ...
 def envstr(name: str, default: str) -> str: ...
 @overload
 def envstr(name: str, default: None) -> str | None: ...
-def envstr(name: str, default: str | None | type[BadSetting] = BadSetting) -> str | None:
+def envstr(name: str, default: str | type[BadSetting] | None = BadSetting) -> str | None:
     """The variable's text. One that is empty counts as not set. Without a default it must be set."""
     value = os.environ.get(name, "").strip()
     if value:
@@ -48,7 +48,9 @@ def envint(name: str, *, default: int, least: int = 0, most: int | None = None) 
     except ValueError:
         raise BadSetting(f"{name} must be a whole number.") from None
     if number < least or (most is not None and number > most):
-        raise BadSetting(f"{name} must be {least} or more." if most is None else f"{name} must be from {least} to {most}.")
+        raise BadSetting(
+            f"{name} must be {least} or more." if most is None else f"{name} must be from {least} to {most}."
+        )
     return number
 
 

@@ -33,6 +33,18 @@ class FieldError:
     message: str
 
 
+def join_path(path: str, key: str | int) -> str:
+    """``files`` and 2 → ``files[2]``; ``limits`` and ``memoryMb`` → ``limits.memoryMb``.
+
+    A key that was sent may hold anything: it is shown printable and short.
+    """
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    shown = key.encode("ascii", "backslashreplace").decode()
+    shown = "".join(letter if letter.isprintable() else "?" for letter in shown)[:80]
+    return f"{path}.{shown}" if path and shown else path or shown
+
+
 class CodeForgeError(Exception):
     """A refusal. ``detail`` is for the caller to read: it holds no program text, no key, nothing of another account."""
 
@@ -166,8 +178,8 @@ class PayloadTooLarge(CodeForgeError):
     status = 413
     title = "The request body is too large."
     explanation = (
-        "The whole body may be 12 MiB. It was refused before it was read. A body below that whose single fields are too "
-        "long is refused as invalid_request, which names the fields."
+        "The whole body may be 12 MiB. It was refused before it was read. A smaller one, of which single fields are "
+        "too long, is refused as invalid_request, which names the fields."
     )
 
 

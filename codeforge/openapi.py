@@ -66,7 +66,7 @@ def _problem_schema() -> dict[str, Any]:
     text = {"type": "string"}
     return {
         "type": "object",
-        "description": "A refusal, as RFC 9457 describes it. Some codes have members of their own: see the code's page.",
+        "description": "A refusal, as RFC 9457 describes it. Some codes have further members: see the code's page.",
         "required": ["type", "title", "status", "detail", "code", "requestId"],
         "properties": {
             "type": {"type": "string", "format": "uri", "description": "The page that explains the code."},

@@ -93,7 +93,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
     return problem_response(refusal, headers)
 
 
-# --- Django's doors: what never reached a view of the API --------------------------------------------------------------
+# --- Django's doors: what never reached a view of the API ------------------------------------------------------------
 
 
 def _answer(request: HttpRequest, error: CodeForgeError) -> HttpResponse:
@@ -119,5 +119,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    refusal = InvalidRequest([FieldError("csrfmiddlewaretoken", "The form has expired. Go back, reload, and try again.")])
+    refusal = InvalidRequest(
+        [FieldError("csrfmiddlewaretoken", "The form has expired. Go back, reload, and try again.")]
+    )
     return _answer(request, refusal)

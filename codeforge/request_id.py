@@ -41,7 +41,10 @@ class RequestIdMiddleware:
                 "%s %s %d",
                 request.method,
                 # A path may hold anything, line breaks too.
-                request.path.encode("ascii", "backslashreplace").decode()[:200].replace("\n", "\\n").replace("\r", "\\r"),
+                request.path.encode("ascii", "backslashreplace")
+                .decode()[:200]
+                .replace("\n", "\\n")
+                .replace("\r", "\\r"),
                 response.status_code,
                 extra={"duration_ms": round((time.monotonic() - started) * 1000)},
             )

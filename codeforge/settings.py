@@ -1,19 +1,19 @@
 """Settings, all from the environment (see `codeforge.env`). They fail closed: what is not set is not allowed.
 
-    DATABASE_URL               postgresql://user:password@host:port/name, or …/name?host=/socket/folder     required
-    REDIS_URL                  redis://host:port/number                                                     required
-    CODEFORGE_SECRET_KEY       50 random characters or more, also as CODEFORGE_SECRET_KEY_FILE              required
-    CODEFORGE_BASE_URL         what customers type. http:// is accepted for this machine only               required
-    CODEFORGE_ALLOWED_HOSTS    further host names, separated by commas                                      none
-    CODEFORGE_TRUSTED_PROXY    1 when a proxy in front sets X-Forwarded-Proto                               0
-    CODEFORGE_DEBUG            1 shows errors in the browser                                                0
-    CODEFORGE_DEMO             1 allows `manage.py demo`                                                    0
-    CODEFORGE_LOG_FORMAT       `line` or `json`                                                             line
-    CODEFORGE_LOG_LEVEL        DEBUG, INFO, WARNING, ERROR                                                  INFO
-    CODEFORGE_DB_POOL          database connections of a process, at most                                   20
-    CODEFORGE_MAX_WAITERS      requests that may sleep in `?wait=`, per process                             48
-    CODEFORGE_INSECURE_RUNTIME a Docker runtime without isolation, for development only                     none
-    CODEFORGE_BIND, CODEFORGE_WEB_PROCESSES, CODEFORGE_WEB_THREADS: see `codeforge.gunicorn`
+DATABASE_URL               postgresql://user:password@host:port/name, or …/name?host=/socket/folder     required
+REDIS_URL                  redis://host:port/number                                                     required
+CODEFORGE_SECRET_KEY       50 random characters or more, also as CODEFORGE_SECRET_KEY_FILE              required
+CODEFORGE_BASE_URL         what customers type. http:// is accepted for this machine only               required
+CODEFORGE_ALLOWED_HOSTS    further host names, separated by commas                                      none
+CODEFORGE_TRUSTED_PROXY    1 when a proxy in front sets X-Forwarded-Proto                               0
+CODEFORGE_DEBUG            1 shows errors in the browser                                                0
+CODEFORGE_DEMO             1 allows `manage.py demo`                                                    0
+CODEFORGE_LOG_FORMAT       `line` or `json`                                                             line
+CODEFORGE_LOG_LEVEL        DEBUG, INFO, WARNING, ERROR                                                  INFO
+CODEFORGE_DB_POOL          database connections of a process, at most                                   20
+CODEFORGE_MAX_WAITERS      requests that may sleep in `?wait=`, per process                             48
+CODEFORGE_INSECURE_RUNTIME a Docker runtime without isolation, for development only                     none
+CODEFORGE_BIND, CODEFORGE_WEB_PROCESSES, CODEFORGE_WEB_THREADS: see `codeforge.gunicorn`
 """
 
 from datetime import timedelta
@@ -40,7 +40,9 @@ if _address.scheme not in {"http", "https"} or not _address.hostname or _address
     raise BadSetting("CODEFORGE_BASE_URL must be like https://api.example.com, without a path.")
 ENCRYPTED = _address.scheme == "https"
 if not ENCRYPTED and _address.hostname not in {"localhost", "127.0.0.1", "::1"}:
-    raise BadSetting("CODEFORGE_BASE_URL must be https:// (keys would travel in the clear), but on this machine itself.")
+    raise BadSetting(
+        "CODEFORGE_BASE_URL must be https:// (keys would travel in the clear), but on this machine itself."
+    )
 
 _further_hosts = [host.strip() for host in envstr("CODEFORGE_ALLOWED_HOSTS", "").split(",") if host.strip()]
 ALLOWED_HOSTS = [_address.hostname, *_further_hosts]
@@ -216,7 +218,7 @@ CODEFORGE_MAX_BODY_BYTES = 12 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = CODEFORGE_MAX_BODY_BYTES
 # Less than the threads of a web process, so that requests that do not wait always find one.
 CODEFORGE_MAX_WAITERS = envint("CODEFORGE_MAX_WAITERS", default=48)
-# Names a Docker runtime that does not isolate; the worker then refuses nothing. Never set it where strangers' code runs.
+# Names a Docker runtime that does not isolate; the worker then refuses nothing. Never where strangers' code runs.
 CODEFORGE_INSECURE_RUNTIME = envstr("CODEFORGE_INSECURE_RUNTIME", None)
 
 REST_FRAMEWORK = {

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 
-from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, UnsupportedMediaType, join_path
 
 MAX_DEPTH = 16
 MAX_VALUES = 200_000
@@ -70,14 +70,13 @@ def _whole(message: str) -> InvalidRequest:
 
 def _bound(text: str) -> None:
     """Refuse nesting and counts before the reader, which is recursive, sees them."""
-    depth = count = 0
-    for match in _STRUCTURE.finditer(text):
+    depth = 0
+    for count, match in enumerate(_STRUCTURE.finditer(text)):
         mark = text[match.start()]
         if mark in "[{":
             depth += 1
         elif mark in "]}":
             depth -= 1
-        count += 1
         if depth > MAX_DEPTH:
             raise _whole(f"Nested deeper than {MAX_DEPTH} levels.")
         if count > MAX_VALUES:
@@ -119,13 +118,6 @@ def _plain(value: Any, path: str, errors: list[FieldError]) -> Any:
     return value
 
 
-def join_path(path: str, key: str) -> str:
-    """``limits`` and ``memoryMb`` → ``limits.memoryMb``. What was sent as a key is shown printable and short."""
-    shown = key.encode("ascii", "backslashreplace").decode()
-    shown = "".join(letter if letter.isprintable() else "?" for letter in shown)[:80]
-    return f"{path}.{shown}" if path else shown
-
-
 class StrictJSONParser(BaseParser):
     """DRF's door to `parse`. The body is bounded before it is read."""
 
@@ -159,5 +151,7 @@ class AlwaysJSON(BaseContentNegotiation):
                 return parser
         return None
 
-    def select_renderer(self, request: HttpRequest, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+    def select_renderer(
+        self, request: HttpRequest, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type

@@ -25,12 +25,16 @@ def up(arguments: Sequence[str]) -> int:
     parser.add_argument("--detach", action="store_true")
     parser.add_argument("--port", type=int, default=8000)
     chosen = parser.parse_args(arguments)
+    # Whatever ends the foreground ends everything. SIGINT too: a script's background jobs inherit it ignored.
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, signal.default_int_handler)
     try:
         with services.changing():
-            services.KEEP.touch()
             if app.running() and app.answers():
                 say(f"Already up, and answering at {app.read_demo()['CODEFORGE_URL']}; `make down` stops it.")
                 return 0
+            app.require_port(chosen.port)
+            services.KEEP.touch()
             app.start(services.start(), chosen.port)
         code = show()
         if chosen.detach:
@@ -52,7 +56,7 @@ def show() -> int:
     say(f"""
   API    {demo["CODEFORGE_URL"]}/v1
   Key    {demo["CODEFORGE_API_KEY"]}
-  Docs   {demo["CODEFORGE_URL"]}/docs
+  Docs   {demo["CODEFORGE_URL"]}/docs/api
   Admin  {demo["CODEFORGE_URL"]}/admin/  as {demo["CODEFORGE_STAFF_EMAIL"]}
 
   The key and the passwords are also in {DEMO_ENV.relative_to(ROOT)}.
@@ -64,7 +68,8 @@ def show() -> int:
 
 def down(arguments: Sequence[str]) -> int:
     # A second Ctrl-C must not leave half of it running.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_IGN)
     with services.changing(), step("Stopping (programs that run may finish)"):
         app.stop()
         services.stop()
@@ -90,9 +95,11 @@ def fast(arguments: Sequence[str]) -> int:
 def pytest(arguments: Sequence[str], *, with_docker: bool) -> int:
     """pytest's summary must stay the last line, so nothing is said after it."""
     with services.in_use(with_docker=with_docker) as chosen:
-        env = app.settings(chosen, port=8000, with_docker=with_docker)
+        env = services.environment(chosen, with_docker=with_docker)
+        # Tests have settings of their own (tests/settings.py); whatever the shell says must not change what they show.
+        env = {name: value for name, value in env.items() if not name.startswith("CODEFORGE_")}
         # Ctrl-C is for pytest, which gets it too; we wait for its report and tidy up. Not SIG_IGN: that is inherited.
-        signal.signal(signal.SIGINT, lambda signum, frame: None)
+        signal.signal(signal.SIGINT, lambda *_: None)
         return subprocess.run((sys.executable, "-m", "pytest", *arguments), cwd=ROOT, env=env, check=False).returncode
 
 
@@ -114,11 +121,14 @@ def check(arguments: Sequence[str]) -> int:
 def doctor(arguments: Sequence[str]) -> int:
     with services.in_use(with_docker=True) as chosen:
         env = app.settings(chosen, port=8000, with_docker=True)
+        if not services.external("DATABASE_URL"):
+            app.manage(env, "migrate", "--no-input")  # that ours is new is nothing to complain about
         return subprocess.run((sys.executable, "manage.py", "doctor"), cwd=ROOT, env=env, check=False).returncode
 
 
 def supervise(arguments: Sequence[str]) -> int:
-    return app.supervise(int(arguments[0]))
+    app.supervise(int(arguments[0]))
+    return 0
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {

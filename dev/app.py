@@ -83,7 +83,7 @@ def programs(chosen: Mapping[str, str], port: int) -> list[Program]:
     ]
 
 
-def supervise(port: int) -> int:
+def supervise(port: int) -> None:
     """Keep the programs running until SIGTERM, then stop them: the worker first, which lets its runs finish."""
     kept = programs(services.written(), port)
 
@@ -105,7 +105,6 @@ def supervise(port: int) -> int:
                     program.start()
     finally:
         stop_programs()
-    return 0
 
 
 def cause(status: int) -> str:
@@ -132,10 +131,17 @@ def running() -> bool:
     return all(daemon.pid() for daemon in (SUPERVISOR, WEB, WORKER, BEAT))
 
 
+def require_port(port: int) -> None:
+    # What is left of a web server that was killed goes by itself, within a second or two.
+    deadline = time.monotonic() + 5
+    while not (WEB.pid() or stores.is_free(port)):
+        if time.monotonic() > deadline:
+            raise Trouble(f"Port {port} is taken by something else. Choose another one: make up PORT={port + 1}")
+        time.sleep(0.2)
+
+
 def start(chosen: Mapping[str, str], port: int) -> None:
     """Migrate, make the demo account, start the processes, wait until they answer."""
-    if not WEB.pid() and not stores.is_free(port):
-        raise Trouble(f"Port {port} is taken by something else. Choose another one: make up PORT={port + 1}")
     env = settings(chosen, port=port, with_docker=False)
     with step("Database migrations"):
         manage(env, "migrate", "--no-input")

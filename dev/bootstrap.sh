@@ -53,21 +53,15 @@ find_python() {
 python=$(find_python)
 [ -n "$python" ] || missing+=(python3 python3-venv)
 
+need redis-server redis-server
 case $command in
-check | lint) ;;
-fast)
-    need redis-server redis-server
-    ;;
+check | fast) ;;
 *)
-    need redis-server redis-server
     need dockerd docker.io
     need containerd containerd
     need debootstrap debootstrap
     [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
-    # In some releases the command line is part of docker.io, in others a package of its own.
-    if ! command -v docker >/dev/null && [ -n "$(apt-cache search --names-only '^docker-cli$')" ]; then
-        missing+=(docker-cli)
-    fi
+    need docker docker-cli
     ;;
 esac
 
@@ -80,6 +74,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
     {
         apt-get update -q
+        # In older releases the command line is part of docker.io, and there is no such package.
+        apt-cache show docker-cli >/dev/null 2>&1 || missing=("${missing[@]/docker-cli/docker.io}")
         apt-get install -qy --no-install-recommends "${missing[@]}"
     } >var/log/apt.log 2>&1 9>&- </dev/null || {
         tail -n 15 var/log/apt.log >&2
@@ -99,8 +95,8 @@ fi
 wanted=$(cat requirements*.txt | sha256sum)
 if [ "$(cat var/venv/complete 2>/dev/null)" != "$wanted" ]; then
     echo "  Virtual environment …"
-    # Made anew when it is half made or its Python is gone; otherwise only what changed is installed.
-    var/venv/bin/python -c pass 2>/dev/null || "$python" -m venv --clear var/venv 9>&-
+    # Made anew when it is half made, or its Python is gone; otherwise only what changed is installed.
+    var/venv/bin/pip --version >/dev/null 2>&1 || "$python" -m venv --clear var/venv 9>&-
     rm -f var/venv/complete
     if ! var/venv/bin/pip install --disable-pip-version-check --no-input -q -r requirements-dev.txt \
         >var/log/pip.log 2>&1 9>&- </dev/null; then

@@ -36,6 +36,9 @@ def step(name: str) -> Iterator[None]:
     try:
         yield
         outcome = "done in"
+    except KeyboardInterrupt:
+        outcome = "interrupted after"
+        raise
     finally:
         over.set()
         life.join()

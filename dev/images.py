@@ -53,7 +53,10 @@ def bootstrap(host: str) -> None:
     with log.open("wb") as output:
         # In a mount namespace of its own: when interrupted it leaves no /proc mounted in the tree.
         made = subprocess.run(
-            ("unshare", "--mount", "debootstrap", "--variant=minbase", SUITE, tree), stdout=output, stderr=output
+            ("unshare", "--mount", "debootstrap", "--variant=minbase", SUITE, tree),
+            check=False,
+            stdout=output,
+            stderr=output,
         )
     if made.returncode != 0:
         raise Trouble(
@@ -72,6 +75,7 @@ def bootstrap(host: str) -> None:
     with subprocess.Popen(("tar", "--numeric-owner", "-C", tree, "-c", "."), stdout=subprocess.PIPE) as tar:
         imported = subprocess.run(
             ("docker", "--host", host, "import", "--change", 'CMD ["bash"]', "-", BASE),
+            check=False,
             stdin=tar.stdout,
             capture_output=True,
             text=True,
@@ -105,6 +109,7 @@ def fetch_runsc(host: str) -> None:
             *("docker", "--host", host, "run", "--rm", "--network=host", BASE, "sh", "-euc"),
             "cd /tmp; apt-get -qq update >&2; apt-get -qq download runsc >&2; dpkg-deb --fsys-tarfile runsc_*.deb",
         ),
+        check=False,
         capture_output=True,
     )
     if got.returncode:
@@ -125,7 +130,7 @@ def fetch_runsc(host: str) -> None:
 
 def runsc_release(runsc: Path) -> int:
     """The year of a runsc: its versions are dates, `release-20240729.0` or `0.0~20240729.0`."""
-    printed = subprocess.run((runsc, "--version"), capture_output=True, text=True).stdout
+    printed = subprocess.run((runsc, "--version"), check=False, capture_output=True, text=True).stdout
     found = re.search(r"runsc version \S*?(20\d\d)\d{4}", printed)
     if not found:
         raise Trouble(f"{runsc} --version says {printed!r}, which names no release. Remove it and try again.")
@@ -134,6 +139,7 @@ def runsc_release(runsc: Path) -> int:
 
 def ensure_languages(host: str) -> None:
     """The images that programs run in. The builder prints its own progress, and nothing when all are there."""
-    built = subprocess.run((sys.executable, "-m", "sandbox.images"), cwd=ROOT, env={**os.environ, "DOCKER_HOST": host})
+    env = {**os.environ, "DOCKER_HOST": host}
+    built = subprocess.run((sys.executable, "-m", "sandbox.images"), check=False, cwd=ROOT, env=env)
     if built.returncode:
         raise Trouble("The languages' images could not be built; what went wrong is printed above.")

@@ -1,6 +1,6 @@
 """The scoring sample of the front page, in every language: `CODEFORGE_URL=… CODEFORGE_API_KEY=… python -m dev.sample`.
 
-The five programs of each file in `candidates/`, all of which print n! for the n they read, stand in for a model's answers.
+In place of a model's answers stand the five programs of each file in `candidates/`: all print n! for the n they read.
 """
 
 import os

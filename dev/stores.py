@@ -143,7 +143,7 @@ def make_cluster() -> None:
     log = LOG / "initdb.log"
     with log.open("w") as output:
         for command, stdin in ((initdb, ""), (single, "CREATE DATABASE codeforge;\n")):
-            if subprocess.run(command, input=stdin, text=True, stdout=output, stderr=output).returncode:
+            if subprocess.run(command, check=False, input=stdin, text=True, stdout=output, stderr=output).returncode:
                 raise Trouble(f"PostgreSQL's cluster could not be made:\n{log.read_text().strip()}")
     password.unlink()
     (POSTGRES / "new").rename(POSTGRES / "data")

@@ -1,6 +1,5 @@
 """What staff see of executions: everything, and nothing to change. Django's templates escape all of it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -39,12 +38,12 @@ class ExecutionAdmin(ReadOnlyAdmin):
         rows: QuerySet[Execution] = super().get_queryset(request)
         return rows.defer(*BLOBS) if match and match.url_name == "executions_execution_changelist" else rows
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         hidden = {"fingerprint"}
-        names = [field.name for field in Execution._meta.get_fields() if isinstance(field, Field)]
+        names = [field.name for field in Execution._meta.get_fields() if isinstance(field, Field)]  # noqa: SLF001  Django\'s own name for it
         return [f"{name}_shown" if name in _BYTES else name for name in names if name not in hidden]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return self.get_fields(request, obj)
 
 

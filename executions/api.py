@@ -57,7 +57,9 @@ class ExecutionList(APIView):
         """The newest first, without program texts and outputs."""
         filters, limit, cursor = parameters.read_listing(request.query_params)
         page = queries.listing_for(account_of(request), filters, limit=limit, cursor=cursor)
-        return Response({"data": [representation.brief(row) for row in page.executions], "nextCursor": page.next_cursor})
+        return Response(
+            {"data": [representation.brief(row) for row in page.executions], "nextCursor": page.next_cursor}
+        )
 
 
 class ExecutionDetail(APIView):
@@ -80,7 +82,9 @@ class ExecutionDetail(APIView):
         execution = queries.get_for(account, execution_id)
         return Response(representation.full(execution, encoding=asked.get("encoding", "utf-8")))
 
-    @extend_schema(operation_id="deleteExecution", summary="Erase an execution", tags=["Executions"], responses=schema.ERASED)
+    @extend_schema(
+        operation_id="deleteExecution", summary="Erase an execution", tags=["Executions"], responses=schema.ERASED
+    )
     def delete(self, request: Request, execution_id: uuid.UUID) -> Response:
         """Removes program, files, input, outputs and metadata at once and for ever; an unfinished one is cancelled.
 
@@ -132,7 +136,11 @@ class RuntimeList(APIView):
     permission_classes = ()
 
     @extend_schema(
-        operation_id="listRuntimes", summary="List languages", tags=["Runtimes"], auth=[], responses=schema.RuntimeListShape
+        operation_id="listRuntimes",
+        summary="List languages",
+        tags=["Runtimes"],
+        auth=[],
+        responses=schema.RuntimeListShape,
     )
     def get(self, request: Request) -> Response:
         """The languages with their versions, commands, options and limits. Needs no key."""
@@ -156,6 +164,4 @@ class Usage(APIView):
         parameters.read_parameters(request.query_params)
         account = account_of(request)
         load, running = queries.load_of(account), queries.running_of(account)
-        return Response(
-            representation.usage(entitlements(account), current_period(), load=load, running=running)
-        )
+        return Response(representation.usage(entitlements(account), current_period(), load=load, running=running))

@@ -10,7 +10,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from codeforge.errors import FieldError
+from codeforge.errors import FieldError, join_path
 
 _KIND = {bool: "a boolean", int: "an integer", float: "a number", str: "a string", list: "a list", dict: "an object"}
 
@@ -141,13 +141,12 @@ class StrictSerializer(_NullIsAnError, serializers.Serializer[Any]):
 
     kind = "an object"
 
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        return (False, data) if data is None else super().validate_empty_values(data)
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
-            raise serializers.ValidationError(
-                {"": [f"Must be {self.kind}, not {kind_of(data)}."]}
-                if self.parent is None
-                else f"Must be {self.kind}, not {kind_of(data)}."
-            )
+            raise serializers.ValidationError({"": [f"Must be {self.kind}, not {kind_of(data)}."]})
         fields = self.fields
         errors: dict[str, Any] = {
             name: ["Unknown field."] for name in data if name not in fields or fields[name].read_only
@@ -155,7 +154,7 @@ class StrictSerializer(_NullIsAnError, serializers.Serializer[Any]):
         values: dict[str, Any] = {}
         for name, field in fields.items():
             try:
-                values[field.source] = field.run_validation(data.get(name, empty))
+                values[str(field.source)] = field.run_validation(data.get(name, empty))
             except serializers.ValidationError as error:
                 errors[name] = error.detail
             except serializers.SkipField:
@@ -174,17 +173,10 @@ class StrictSerializer(_NullIsAnError, serializers.Serializer[Any]):
 def flatten(detail: Any, path: str = "") -> list[FieldError]:
     """DRF's nested errors as a flat list with paths: ``files[2].path``."""
     if isinstance(detail, Mapping):
-        return [error for key, inner in detail.items() for error in flatten(inner, _join(path, key))]
+        return [error for key, inner in detail.items() for error in flatten(inner, join_path(path, key))]
     if isinstance(detail, Sequence) and not isinstance(detail, str):
         return [error for inner in detail for error in flatten(inner, path)]
     return [FieldError(path, str(detail))]
-
-
-def _join(path: str, key: object) -> str:
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    shown = "".join(letter if letter.isprintable() and letter.isascii() else "?" for letter in str(key))[:80]
-    return f"{path}.{shown}" if path and shown else path or shown
 
 
 def decode(text: str, encoding: str) -> bytes:

@@ -153,9 +153,9 @@ def cancel(execution: Execution) -> None:
 
 
 def erase(execution: Execution) -> None:
-    """Remove what was submitted and what came of it, for ever. An unfinished one is cancelled, and stores nothing later.
+    """Remove what was submitted and what came of it, for ever. An unfinished one is cancelled.
 
-    The row stays, for the books, and its Idempotency-Key is free again.
+    Nothing of it is stored later. The row stays, for the books, and its Idempotency-Key is free again.
     """
     with transaction.atomic():
         row = _light(Execution.objects.select_for_update(no_key=True)).get(pk=execution.pk)

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -62,9 +63,22 @@ class Listener:
                     self._handlers[notification.channel](notification.payload)
 
 
-def _parameters() -> dict[str, str | int | None]:
+def _parameters() -> dict[str, Any]:
     """Where Django's database is, without what Django adds for itself. A dead peer is noticed within a minute."""
     known = connection.get_connection_params()
-    own = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "service", "passfile")
+    own = (
+        "dbname",
+        "user",
+        "password",
+        "host",
+        "port",
+        "sslmode",
+        "sslrootcert",
+        "connect_timeout",
+        "service",
+        "passfile",
+    )
     keepalives = {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3}
-    return {name: known[name] for name in own if name in known} | keepalives | {"application_name": "codeforge listener"}
+    return (
+        {name: known[name] for name in own if name in known} | keepalives | {"application_name": "codeforge listener"}
+    )

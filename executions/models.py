@@ -41,8 +41,8 @@ class Execution(models.Model):
     """One program, run once (again only when we failed).
 
     created → (waiting) → admitted: has one of the account's slots and a message in the broker → claimed by a worker,
-    which is RUNNING with a lease → terminal. ``attempts`` is the fencing token: it counts claims, and only the holder of
-    the latest may write the result.
+    which is RUNNING with a lease → terminal. ``attempts`` is the fencing token: it counts claims, and only the
+    holder of the latest may write the result.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -109,14 +109,22 @@ class Execution(models.Model):
     class Meta:
         indexes = (
             models.Index(
-                F("account"), F("created_at"), F("id"), name="execution_waiting", condition=_QUEUED & Q(admitted_at=None)
+                F("account"),
+                F("created_at"),
+                F("id"),
+                name="execution_waiting",
+                condition=_QUEUED & Q(admitted_at=None),
             ),
             models.Index(F("send_after"), name="execution_unclaimed", condition=_QUEUED & Q(admitted_at__isnull=False)),
             models.Index(F("lease_until"), name="execution_leases", condition=_RUNNING),
             models.Index(F("worker_id"), name="execution_by_worker", condition=_RUNNING),
             models.Index(F("account"), name="execution_running", condition=_RUNNING),
             models.Index(
-                F("account"), F("created_at").desc(), F("id").desc(), name="execution_listing", condition=Q(erased_at=None)
+                F("account"),
+                F("created_at").desc(),
+                F("id").desc(),
+                name="execution_listing",
+                condition=Q(erased_at=None),
             ),
             GinIndex(fields=["metadata"], name="execution_metadata", opclasses=["jsonb_path_ops"]),
         )
@@ -167,9 +175,7 @@ class Execution(models.Model):
                 condition=Q(phase=None) | Q(status__in=[verdict.value for verdict in Verdict]),
                 name="execution_only_verdict_has_phase",
             ),
-            models.CheckConstraint(
-                condition=Q(exit_code=None) | Q(signal=None), name="execution_exits_or_is_killed"
-            ),
+            models.CheckConstraint(condition=Q(exit_code=None) | Q(signal=None), name="execution_exits_or_is_killed"),
             models.CheckConstraint(
                 condition=Q(checker=None, expected_stdout=None) | Q(checker__isnull=False),
                 name="execution_expectation_has_checker",
@@ -206,7 +212,7 @@ class QueueState(models.Model):
 
 
 class Worker(models.Model):
-    """A worker process. Alive while it is seen; rows stay for a while so that what it left can be told from a stranger's."""
+    """A worker process. Rows stay for a while after it, so that what it left can be told from a stranger's."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     host = models.CharField(max_length=255)

@@ -1,4 +1,4 @@
-"""Tells who waits that something happened: in the transaction that makes it happen, so never too early and never lost."""
+"""Tells who waits that something happened: in the transaction that makes it happen, so never too early."""
 
 from django.db import connection, transaction
 

@@ -1,4 +1,4 @@
-"""Query parameters and headers. Unknown ones are refused by name; none ever becomes part of a database look-up's name."""
+"""Query parameters and headers. Unknown ones are refused by name; none becomes the name of a database look-up."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,8 +8,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 
-from codeforge.errors import FieldError, InvalidRequest
-from executions.fields import flatten
+from codeforge.errors import FieldError, InvalidRequest, join_path
 from executions.models import Status
 from executions.queries import MAX_PAGE, Filters
 from sandbox.catalogue import catalogue
@@ -48,9 +47,9 @@ def read_listing(query: QueryDict) -> tuple[Filters, int, str | None]:
         if (match := _METADATA.fullmatch(name)) is None:
             rest.setlist(name, given)
         elif len(given) > 1:
-            errors.append(FieldError(_shown(name), "Given twice."))
+            errors.append(FieldError(join_path("", name), "Given twice."))
         elif "\0" in name or "\0" in given[0]:
-            errors.append(FieldError(_shown(name), "Must not hold NUL."))
+            errors.append(FieldError(join_path("", name), "Must not hold NUL."))
         else:
             metadata[match[1]] = given[0]
     readers: dict[str, Callable[[str], Any]] = {
@@ -79,7 +78,7 @@ def _read(query: QueryDict, readers: Mapping[str, Callable[[str], Any]]) -> tupl
     errors: list[FieldError] = []
     for name, given in query.lists():
         if name not in readers:
-            errors.append(FieldError(_shown(name), "Unknown parameter."))
+            errors.append(FieldError(join_path("", name), "Unknown parameter."))
         elif len(given) > 1:
             errors.append(FieldError(name, "Given twice."))
         else:
@@ -88,10 +87,6 @@ def _read(query: QueryDict, readers: Mapping[str, Callable[[str], Any]]) -> tupl
             except Wrong as wrong:
                 errors.append(FieldError(name, str(wrong)))
     return values, errors
-
-
-def _shown(name: str) -> str:
-    return flatten({name: ["_"]})[0].field
 
 
 def read_wait(text: str) -> float:

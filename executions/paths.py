@@ -23,7 +23,7 @@ def fault_of(path: str) -> str | None:
 
 
 def conflicts(paths: Sequence[str | None], *, source_name: str | None) -> dict[int, str]:
-    """Of files that each have a good path (None for one that has not): those that cannot lie beside the others, by index."""
+    """The files that cannot lie beside the others, by index. None stands for a path that is wrong by itself."""
     faults: dict[int, str] = {}
     files = {path for path in paths if path is not None}
     seen: set[str] = set()

@@ -19,7 +19,7 @@ MAX_PAGE = 200
 
 
 def get_for(account: Account, execution_id: uuid.UUID) -> Execution:
-    """The account's execution. `NotFound` for what is not there, was erased, or belongs to somebody else: all the same."""
+    """The account's execution. `NotFound` for what is not there, was erased, or is somebody else's."""
     execution = _visible_to(account).filter(pk=execution_id).first()
     if execution is None:
         raise NotFound

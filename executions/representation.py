@@ -1,4 +1,4 @@
-"""An execution as every endpoint shows it. The shapes are declared in `executions.schema`; a test holds the two together."""
+"""An execution as every endpoint shows it. Its shape is declared in `executions.schema`; a test compares them."""
 
 import base64
 from collections.abc import Mapping
@@ -142,7 +142,7 @@ def time(at: datetime | None) -> str | None:
     return None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _text(content: bytes, encoding: str) -> tuple[str, bool]:
+def _text(content: bytes | memoryview, encoding: str) -> tuple[str, bool]:
     raw = bytes(content)
     if encoding == "base64":
         return base64.b64encode(raw).decode(), False

@@ -79,7 +79,9 @@ class ExecutionBriefShape(Shape):
     executionId = serializers.UUIDField()
     status = serializers.ChoiceField(choices=Status.values)
     phase = serializers.ChoiceField(choices=[phase.value for phase in Phase], allow_null=True)
-    passed = serializers.BooleanField(allow_null=True, help_text="Set when `expectedStdout` was given and the program ran.")
+    passed = serializers.BooleanField(
+        allow_null=True, help_text="Set when `expectedStdout` was given and the program ran."
+    )
     language = serializers.ChoiceField(choices=list(catalogue()))
     runtime = RuntimeStampShape(allow_null=True)
     stdoutBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
@@ -87,7 +89,9 @@ class ExecutionBriefShape(Shape):
     stdoutTruncated = serializers.BooleanField()
     stderrTruncated = serializers.BooleanField()
     exitCode = serializers.IntegerField(allow_null=True)
-    signal = serializers.CharField(allow_null=True, help_text="The name of the signal that ended it; `exitCode` is then null.")
+    signal = serializers.CharField(
+        allow_null=True, help_text="The name of the signal that ended it; `exitCode` is then null."
+    )
     limitExceeded = serializers.ChoiceField(choices=[limit.value for limit in Limit], allow_null=True)
     compile: Any = CompileBriefShape(allow_null=True)
     usage = UsageShape()
@@ -109,7 +113,9 @@ class ExecutionShape(ExecutionBriefShape):
 
     stdout = serializers.CharField()
     stderr = serializers.CharField()
-    outputLossy = serializers.BooleanField(help_text="Some bytes are not UTF-8 and were replaced: `?encoding=base64` has them.")
+    outputLossy = serializers.BooleanField(
+        help_text="Some bytes are not UTF-8 and were replaced: `?encoding=base64` has them."
+    )
     compile = CompileShape(allow_null=True)
 
 
@@ -166,7 +172,9 @@ class PeriodShape(Shape):
 class RunsShape(Shape):
     used = serializers.IntegerField(help_text="Runs of this month that count.")
     limit = serializers.IntegerField(allow_null=True, help_text="Null: without limit.")
-    remaining = serializers.IntegerField(allow_null=True, help_text="What may still be submitted: unfinished runs are taken off.")
+    remaining = serializers.IntegerField(
+        allow_null=True, help_text="What may still be submitted: unfinished runs are taken off."
+    )
 
 
 class ConcurrencyShape(Shape):
@@ -192,14 +200,17 @@ WAIT = OpenApiParameter(
     "(at once, when too many requests wait already).",
 )
 ENCODING = OpenApiParameter(
-    "encoding", str, enum=ENCODINGS, description="`base64`: all outputs as base64 of the exact bytes. Otherwise `utf-8`."
+    "encoding",
+    str,
+    enum=ENCODINGS,
+    description="`base64`: all outputs as base64 of the exact bytes. Otherwise `utf-8`.",
 )
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     OpenApiParameter.HEADER,
-    description="The same key and body never run or count twice: a repetition answers 200 with the same execution. Kept "
-    "as long as the execution. Bodies are compared by content: the order of fields does not matter.",
+    description="The same key and body never run or count twice: a repetition answers 200 with the same execution. "
+    "Kept as long as the execution. Bodies are compared by content: the order of fields does not matter.",
 )
 REPLAYED = OpenApiParameter(
     "Idempotency-Replayed",
@@ -228,7 +239,8 @@ LISTING = [
 ]
 EXAMPLES = [
     OpenApiExample(
-        "Python", value={"language": "python", "source": "import math\nprint(math.factorial(int(input())))", "stdin": "4\n"}
+        "Python",
+        value={"language": "python", "source": "import math\nprint(math.factorial(int(input())))", "stdin": "4\n"},
     )
 ]
 SUBMITTED = {
@@ -238,7 +250,8 @@ SUBMITTED = {
 CANCELLED = {
     200: OpenApiResponse(ExecutionShape, "It was waiting, and is CANCELLED now. It does not count."),
     202: OpenApiResponse(
-        ExecutionShape, "It is running, and its worker has been told to stop: it is CANCELLED within moments, and counts."
+        ExecutionShape,
+        "It is running, and its worker has been told to stop: it is CANCELLED within moments, and counts.",
     ),
 }
 ERASED = {204: OpenApiResponse(None, "Erased. What was unfinished is cancelled, and stores nothing later.")}

@@ -55,7 +55,9 @@ def _base64_size(size: int) -> int:
 class FileSerializer(StrictSerializer):
     """A file that lies beside the program."""
 
-    path = StrictString(max_bytes=MAX_PATH_BYTES, allow_blank=False, nul=True, help_text="Relative, with / and no `..`.")
+    path = StrictString(
+        max_bytes=MAX_PATH_BYTES, allow_blank=False, nul=True, help_text="Relative, with / and no `..`."
+    )
     content = StrictString(max_bytes=_base64_size(MAX_FILES_BYTES), nul=True)
     encoding = StrictChoice(choices=ENCODINGS, default="utf-8")
 
@@ -120,7 +122,9 @@ class ExecutionRequestSerializer(StrictSerializer):
 
     language = StrictChoice(choices=list(catalogue()))
     version = StrictString(
-        max_bytes=40, default="", help_text='A version from `GET /v1/runtimes` or a prefix: `"3"`, `"3.13"`. The newest.'
+        max_bytes=40,
+        default="",
+        help_text='A version from `GET /v1/runtimes` or a prefix: `"3"`, `"3.13"`. The newest.',
     )
     files = StrictList(child=FileSerializer(), max_length=MAX_FILES, default=list, help_text="1 MiB together at most.")
     stdin = StrictString(
@@ -150,7 +154,13 @@ class ExecutionRequestSerializer(StrictSerializer):
         return {"language": fields.pop("language"), "version": fields.pop("version"), "source": text, **fields}
 
     def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return _stdin_faults(values) | _args_faults(values) | _runtime_faults(values) | _file_faults(values) | _checker_faults(values)
+        return (
+            _stdin_faults(values)
+            | _args_faults(values)
+            | _runtime_faults(values)
+            | _file_faults(values)
+            | _checker_faults(values)
+        )
 
 
 def _stdin_faults(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,7 +224,7 @@ def _decodes(text: str, encoding: str) -> bool:
 
 
 def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
-    """The validated request, by the names of the model. Raises `InvalidRequest` or `LimitAbovePlan`, naming every field."""
+    """The valid request, by the names of the model. `InvalidRequest` or `LimitAbovePlan` name every wrong field."""
     serializer = ExecutionRequestSerializer(data=body, context={"entitlements": entitled})
     if not serializer.is_valid():
         raise _refusal(serializer.errors, entitled)
@@ -237,7 +247,7 @@ def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
 
 
 def _stored_file(file: Mapping[str, str]) -> dict[str, str]:
-    """Content always as base64, which every database holds; the encoding that it came in is kept for showing it again."""
+    """Content always as base64, which JSON holds; the encoding that it came in is kept for showing it again."""
     content = base64.b64encode(decode(file["content"], file["encoding"])).decode()
     return {"path": file["path"], "content": content, "encoding": file["encoding"]}
 

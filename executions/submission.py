@@ -1,7 +1,7 @@
 """Accepts work, or refuses it: once, whatever the client does.
 
-Everything that counts happens under the lock of the account's row. Without it, two requests would both see the last free
-place, and fifty copies of one request would all see that its key is not used yet.
+Everything that counts happens under the lock of the account's row. Without it, two requests would both see the last
+free place, and fifty copies of one request would all see that its key is not used yet.
 """
 
 import hashlib

@@ -6,8 +6,8 @@ from django.db.models import Max
 
 from executions.models import RuntimeImage
 
-# Workers say every half minute what they can run. What was not said together with the latest is offered no more; when no
-# worker is left, what they offered last stays offered, and waits for them.
+# Workers say every half minute what they can run. What was not said together with the latest is offered no more; when
+# no worker is left, what they offered last stays offered, and waits for them.
 _SAID_TOGETHER = timedelta(minutes=2)
 
 

@@ -150,7 +150,7 @@ class Resident:
             )
 
     def _is_alive(self, label: str) -> bool:
-        """Whether the worker that made a sandbox still lives. One that we never knew belongs to somebody else: it does."""
+        """Whether the worker that made a sandbox still lives. One that we never knew is somebody else's."""
         try:
             worker = Worker.objects.filter(pk=uuid.UUID(label)).first()
         except ValueError:
@@ -238,7 +238,7 @@ def connect(*, worker: str, concurrency: int) -> Evaluator:
 def _start(instance: CeleryWorker, **kwargs: object) -> None:
     """Before the first message is read. A worker that cannot isolate programs does not start."""
     try:
-        started = start_resident(concurrency=instance.concurrency)
+        started = start_resident(concurrency=instance.concurrency)  # type: ignore[attr-defined]  # set when it is made
     except SandboxError as error:
         raise SystemExit(f"The worker does not start: {error.code}: {error}. `manage.py doctor` says more.") from None
     missing = [language for language in catalogue() if language not in started.languages]

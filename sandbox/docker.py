@@ -270,10 +270,12 @@ class Sandbox:
         self._api = client.api
         self._id: str | None = None
         self._socket: socket.socket | None = None
+        self._stream: Any = None
         self._demultiplexer = _Demultiplexer()
         self._reader = FrameReader()
         self._frames: deque[tuple[FrameType, bytes]] = deque()
         self._last_uid = FIRST_UID
+        self._cells = 0
         self._owner: str | None = None
 
     def create(self, image: str, configuration: dict[str, Any], labels: dict[str, str]) -> None:
@@ -296,7 +298,7 @@ class Sandbox:
         # Attached before the start, so that not a byte is lost; with stdin once: the engine closes it when we go away.
         stream = self._api.attach_socket(self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
         self._socket = stream._sock
-        self._keep = stream  # closing it would close the socket
+        self._stream = stream
         self._api.start(self._id)
 
     def await_hello(self, deadline: float) -> dict[str, str]:
@@ -315,6 +317,11 @@ class Sandbox:
         """A uid that no cell of this sandbox has had."""
         self._last_uid += 1
         return self._last_uid
+
+    def next_cell(self) -> int:
+        """The number of the cell that is ordered now: this side of the supervisor's own count, from 1."""
+        self._cells += 1
+        return self._cells
 
     def ping(self) -> None:
         """Raises `SandboxError` when the supervisor does not answer at once."""
@@ -380,6 +387,10 @@ class Sandbox:
         """How often so far the kernel refused memory at the wall; 0 where it cannot be known."""
         return self.cgroup.memory_refusals() if self.cgroup is not None else 0
 
+    @property
+    def counts_cpu(self) -> bool:
+        return self.cgroup is not None
+
     def cpu_ms(self) -> int:
         """CPU time of the whole sandbox so far, in milliseconds; 0 where it cannot be known."""
         return self.cgroup.cpu_ms() if self.cgroup is not None else 0
@@ -395,6 +406,7 @@ class Sandbox:
         self.kill()
         if self._socket is not None:
             self._socket.close()
+            self._stream.close()  # it is the last that holds the descriptor
             self._socket = None
         if self._id is not None:
             try:

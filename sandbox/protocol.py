@@ -24,6 +24,7 @@ class FrameType(bytes, Enum):
     EXPORT = b"G"
     STDIN = b"I"
     CELL = b"C"
+    STOP = b"K"
     HELLO = b"H"
     PONG = b"Q"
     ARTEFACT = b"A"

@@ -1,10 +1,11 @@
 """The conversation with one sandbox: stage a program, compile it, run cells, and turn reports into results."""
 
+import math
 import signal as signals
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sandbox.catalogue import Runtime
 from sandbox.compile_cache import Artefact, Compiled
@@ -27,6 +28,9 @@ COMPILER_DISK_KB = 64 << 10
 COMPILE_WALL_FACTOR = 2
 ORDERS_AHEAD = 2  # cells that the supervisor knows of
 PIPE_BYTES = 64 << 10
+CELL_CPU_MS = 50  # what the making of a cell costs, which is not the program's
+STACK_KB = 8 << 10
+LOOK_S = 0.02  # the least time between two looks at the CPU time
 EXPORT_BYTES = 16 << 20  # all artefacts of a program together
 
 
@@ -43,6 +47,7 @@ class Run:
 class _Ordered:
     """A cell that the supervisor has been told to run. ``size``: bytes of the order on the wire."""
 
+    number: int  # as the supervisor counts its cells, from 1
     order: CellOrder
     size: int
 
@@ -173,7 +178,7 @@ class Session:
             processes=limits.processes,
             output_bytes=limits.output_bytes,
             disk_kb=limits.disk_mb << 10,
-            stack_kb=memory_kb if self._runtime.stack_is_memory else 8 << 10,
+            stack_kb=_stack_kb(memory_kb) if self._runtime.stack_is_memory else STACK_KB,
             argv=run.argv,
             environment=self._runtime.run.environment,
         )
@@ -184,17 +189,18 @@ class Session:
     def _order(self, order: CellOrder) -> _Ordered:
         encoded = order.encode()
         self._sandbox.send(FrameType.CELL, encoded, deadline=time.monotonic() + STAGE_S)
-        return _Ordered(order, len(encoded))
+        return _Ordered(self._sandbox.next_cell(), order, len(encoded))
 
     def _await_cell(self, ordered: _Ordered, phase: Phase) -> Cell:
         """The end of a cell, whichever way that comes: its report, the end of the sandbox, or our clock."""
         order = ordered.order
-        cpu_before_ms, refusals_before = self._sandbox.cpu_ms(), self._sandbox.memory_refusals()
+        cpu = _CpuWatch(self._sandbox, ordered)
+        refusals_before = self._sandbox.memory_refusals()
         stdout, stderr = _Capture(order.output_bytes), _Capture(order.output_bytes)
         deadline = time.monotonic() + order.wall_ms / 1_000 + GRACE_S
         try:
             while True:
-                kind, payload = self._sandbox.receive(deadline)
+                kind, payload = self._receive(deadline, cpu)
                 if kind is FrameType.STDOUT:
                     stdout.add(payload)
                 elif kind is FrameType.STDERR:
@@ -202,7 +208,7 @@ class Session:
                 elif kind is FrameType.ENDED:
                     report = CellReport.parse(payload)
                     self.is_well = not report.dirty
-                    return _ended(report, phase, stdout, stderr)
+                    return _ended(cpu.correct(report), order, phase, stdout, stderr)
                 else:
                     raise _unexpected(kind, payload, "while a cell runs")
         except SandboxLost:
@@ -212,7 +218,7 @@ class Session:
             reached = Limit.MEMORY
         except TimeoutError as error:
             # The supervisor did not keep the time. A program that burnt its CPU limit has starved it; else it is ours.
-            if self._sandbox.cpu_ms() - cpu_before_ms < order.cpu_ms:
+            if cpu.used_ms() < order.cpu_ms:
                 raise SandboxLost("no report within the limits") from error
             reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.WALL_TIME
         self.is_well = False
@@ -221,6 +227,17 @@ class Session:
             decision.verdict, decision.limit_exceeded, stdout=stdout.close(None), stderr=stderr.close(None)
         )
         return Cell(result, "none")
+
+    def _receive(self, deadline: float, cpu: "_CpuWatch") -> tuple[FrameType, bytes]:
+        """The next frame, with an eye on the CPU time meanwhile. Raises `TimeoutError` at the deadline."""
+        while True:
+            try:
+                return self._sandbox.receive(min(deadline, cpu.next_look))
+            except TimeoutError:
+                if time.monotonic() >= deadline:
+                    raise
+                if cpu.is_used_up():
+                    self._sandbox.send(FrameType.STOP, str(cpu.cell).encode(), deadline=deadline)
 
 
 def _fits_ahead(waiting: Collection[_Ordered], run: Run) -> bool:
@@ -235,6 +252,36 @@ def compile_memory_mb(runtime: Runtime, limits: Limits) -> int:
     return max(runtime.compile_memory_mb, limits.memory_mb) if runtime.compile else 0
 
 
+class _CpuWatch:
+    """The CPU time of one cell by the host's count, which no load and no number of threads makes run faster.
+
+    gVisor's own count takes a task that waits for a core as running. The host's has gVisor's work in it. The program's
+    is less than both.
+    """
+
+    def __init__(self, sandbox: Sandbox, ordered: _Ordered) -> None:
+        self.cell = ordered.number
+        self._sandbox = sandbox
+        self._limit_ms = ordered.order.cpu_ms + CELL_CPU_MS
+        self._before_ms = sandbox.cpu_ms()
+        # A sandbox has one core: it cannot use up the rest before so much time has passed.
+        self.next_look = time.monotonic() + self._limit_ms / 1_000 if sandbox.counts_cpu else math.inf
+
+    def used_ms(self) -> int:
+        return self._sandbox.cpu_ms() - self._before_ms
+
+    def is_used_up(self) -> bool:
+        """Look once. True once only."""
+        left_ms = self._limit_ms - self.used_ms()
+        self.next_look = time.monotonic() + max(LOOK_S, left_ms / 1_000) if left_ms >= 0 else math.inf
+        return left_ms < 0
+
+    def correct(self, report: CellReport) -> CellReport:
+        if not self._sandbox.counts_cpu:
+            return report
+        return replace(report, cpu_us=min(report.cpu_us, self.used_ms() * 1_000))
+
+
 _REACHED = {
     StoppedFor.WALL: Limit.WALL_TIME,
     StoppedFor.CPU: Limit.CPU_TIME,
@@ -243,11 +290,13 @@ _REACHED = {
 }
 
 
-def _ended(report: CellReport, phase: Phase, stdout: _Capture, stderr: _Capture) -> Cell:
+def _ended(report: CellReport, order: CellOrder, phase: Phase, stdout: _Capture, stderr: _Capture) -> Cell:
     """Raises `SandboxLost` for a cell that ended without any reason that we know."""
     reached = _REACHED.get(report.stopped_for)
     if report.exit_code is None and report.signal is None and reached is None:
         raise SandboxLost("a cell ended and nobody knows why")
+    if report.cpu_us > order.cpu_ms * 1_000 and reached in (None, Limit.WALL_TIME):
+        reached = Limit.CPU_TIME  # it ended, or the clock did, before the next look
     if phase is Phase.COMPILE and reached in (Limit.WALL_TIME, Limit.CPU_TIME):
         reached = Limit.COMPILE_TIME
     decision = decide(
@@ -283,6 +332,11 @@ def _artefact(payload: bytes) -> Artefact:
         return Artefact(path.decode(), content, int(mode, 8) & 0o755)
     except ValueError as error:
         raise ProtocolViolated("an artefact that cannot be read") from error
+
+
+def _stack_kb(memory_kb: int) -> int:
+    """As large as the memory, less what keeps the two limits apart: endless recursion ends the same way every time."""
+    return max(STACK_KB, memory_kb - STACK_KB)
 
 
 def _ms(microseconds: int) -> int:

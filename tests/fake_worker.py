@@ -1,6 +1,6 @@
 """A real Celery worker with an evaluator that runs nothing: `celery --app tests.fake_worker worker`.
 
-Its programs are not run but obeyed. `hold` runs until it is cancelled or the worker dies; `sleep 0.5` takes that long; `fail`
+Its programs are not run but obeyed: `hold` runs until it is cancelled; `sleep 0.5` takes that long; `fail`
 is a failure of ours; whatever else succeeds, and gives its stdin back.
 """
 

@@ -8,125 +8,231 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Account',
+            name="Account",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('plan', models.CharField(choices=[('beta', 'Beta')], default='beta', max_length=20)),
-                ('max_concurrency', models.PositiveIntegerField(default=5, help_text='Executions that may run at once.')),
-                ('max_queued', models.PositiveIntegerField(default=1000, help_text='Executions that may wait besides.')),
-                ('monthly_runs', models.PositiveIntegerField(blank=True, default=500, help_text='Runs in a calendar month (UTC). Empty: without limit.', null=True)),
-                ('suspended_at', models.DateTimeField(blank=True, help_text='Since when the API answers 403 and nothing new starts.', null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=100)),
+                ("plan", models.CharField(choices=[("beta", "Beta")], default="beta", max_length=20)),
+                (
+                    "max_concurrency",
+                    models.PositiveIntegerField(default=5, help_text="Executions that may run at once."),
+                ),
+                (
+                    "max_queued",
+                    models.PositiveIntegerField(default=1000, help_text="Executions that may wait besides."),
+                ),
+                (
+                    "monthly_runs",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        default=500,
+                        help_text="Runs in a calendar month (UTC). Empty: without limit.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "suspended_at",
+                    models.DateTimeField(
+                        blank=True, help_text="Since when the API answers 403 and nothing new starts.", null=True
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.CharField(blank=True, max_length=100)),
-                ('is_staff', models.BooleanField(default=False, help_text='May open the admin.')),
-                ('is_active', models.BooleanField(default=True, help_text='May sign in.')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("name", models.CharField(blank=True, max_length=100)),
+                ("is_staff", models.BooleanField(default=False, help_text="May open the admin.")),
+                ("is_active", models.BooleanField(default=True, help_text="May sign in.")),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('prefix', models.CharField(editable=False, help_text='The beginning, by which it is recognised.', max_length=16)),
-                ('digest', models.BinaryField(max_length=32, unique=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='accounts.account')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "prefix",
+                    models.CharField(
+                        editable=False, help_text="The beginning, by which it is recognised.", max_length=16
+                    ),
+                ),
+                ("digest", models.BinaryField(max_length=32, unique=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="keys", to="accounts.account"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'API key',
+                "verbose_name": "API key",
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'Owner'), ('member', 'Member')], default='member', max_length=10)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='accounts.account')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("owner", "Owner"), ("member", "Member")], default="member", max_length=10
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="accounts.account"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='account',
-            name='members',
-            field=models.ManyToManyField(through='accounts.Membership', to=settings.AUTH_USER_MODEL),
+            model_name="account",
+            name="members",
+            field=models.ManyToManyField(through="accounts.Membership", to=settings.AUTH_USER_MODEL),
         ),
         migrations.CreateModel(
-            name='UsagePeriod',
+            name="UsagePeriod",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('start', models.DateField()),
-                ('runs', models.PositiveBigIntegerField(default=0)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.account')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("start", models.DateField()),
+                ("runs", models.PositiveBigIntegerField(default=0)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.account",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='UsageRecord',
+            name="UsageRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('execution_id', models.UUIDField(unique=True)),
-                ('recorded_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('cpu_time_ms', models.PositiveBigIntegerField(default=0)),
-                ('wall_time_ms', models.PositiveBigIntegerField(default=0)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.account')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("execution_id", models.UUIDField(unique=True)),
+                ("recorded_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("cpu_time_ms", models.PositiveBigIntegerField(default=0)),
+                ("wall_time_ms", models.PositiveBigIntegerField(default=0)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="accounts.account",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique'),
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Lower("email"), name="user_email_unique"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('account', 'user'), name='membership_once'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("account", "user"), name="membership_once"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'member'])), name='membership_role_known'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["owner", "member"])), name="membership_role_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('plan__in', ['beta'])), name='account_plan_known'),
+            model_name="account",
+            constraint=models.CheckConstraint(condition=models.Q(("plan__in", ["beta"])), name="account_plan_known"),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='account_has_name'),
+            model_name="account",
+            constraint=models.CheckConstraint(condition=models.Q(("name", ""), _negated=True), name="account_has_name"),
         ),
         migrations.AddConstraint(
-            model_name='usageperiod',
-            constraint=models.UniqueConstraint(fields=('account', 'start'), name='usage_period_once'),
+            model_name="usageperiod",
+            constraint=models.UniqueConstraint(fields=("account", "start"), name="usage_period_once"),
         ),
         migrations.AddConstraint(
-            model_name='usageperiod',
-            constraint=models.CheckConstraint(condition=models.Q(('start__day', 1)), name='usage_period_starts_on_the_first'),
+            model_name="usageperiod",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("start__day", 1)), name="usage_period_starts_on_the_first"
+            ),
         ),
         migrations.AddIndex(
-            model_name='usagerecord',
-            index=models.Index(models.F('account'), models.F('recorded_at'), name='usage_by_account'),
+            model_name="usagerecord",
+            index=models.Index(models.F("account"), models.F("recorded_at"), name="usage_by_account"),
         ),
     ]

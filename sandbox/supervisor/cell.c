@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,9 +143,32 @@ static void set_resource_limits(const struct cell_limits *limits)
     limit(RLIMIT_MEMLOCK, 0);
     limit(RLIMIT_FSIZE, limits->disk_kb * 1024);
     limit(RLIMIT_STACK, limits->stack_kb * 1024);
-    /* Walls behind the supervisor's own looks, which come first: seconds are too coarse for a verdict. */
-    limit(RLIMIT_CPU, limits->cpu_ms / 1000 + 5);
+    /* A wall behind the cgroup. There is none for CPU time: the clock that it would go by runs fast, see supervisor.c. */
     limit(RLIMIT_NPROC, limits->processes + 8);
+}
+
+#define SYSCALL(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define ON(test, value, then, otherwise) BPF_JUMP(BPF_JMP | test | BPF_K, value, then, otherwise)
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+
+/* In a user namespace of its own a program would have every capability: it could mount file systems that no limit
+ * holds for. clone3 keeps its flags in memory, where no filter sees them; the C library does without it. */
+static struct sock_filter no_user_namespace[] = {
+    SYSCALL(nr),
+    ON(BPF_JEQ, SYS_clone3, 6, 0),
+    ON(BPF_JEQ, SYS_unshare, 1, 0),
+    ON(BPF_JEQ, SYS_clone, 0, 2),
+    SYSCALL(args[0]), /* its lower half: both architectures that gVisor knows are little endian */
+    ON(BPF_JSET, CLONE_NEWUSER, 1, 0),
+    RETURN(SECCOMP_RET_ALLOW),
+    RETURN(SECCOMP_RET_ERRNO | EPERM),
+    RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+};
+
+static bool forbid_user_namespaces(void)
+{
+    struct sock_fprog filter = {sizeof no_user_namespace / sizeof *no_user_namespace, no_user_namespace};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 /* Runs between vfork and exec, in the memory of the init: only system calls, and what went wrong as the result. */
@@ -162,7 +188,7 @@ static int become_program(const struct cell_order *order, const struct descripto
     setsid();
     set_resource_limits(&order->limits);
     if (chdir(WORK) != 0 || setgroups(0, NULL) != 0 || setresgid(order->uid, order->uid, order->uid) != 0 ||
-        setresuid(order->uid, order->uid, order->uid) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        setresuid(order->uid, order->uid, order->uid) != 0 || !forbid_user_namespaces())
         return errno;
     signal(SIGPIPE, SIG_DFL);
     execve(order->argv[0], order->argv, order->environment);
@@ -305,7 +331,8 @@ static bool make_root(struct cell *cell, const struct cell_order *order)
     return copied;
 }
 
-/* A pipe whose end for the program belongs to it, else it could not open /dev/stdin and the like again. */
+/* A pipe whose end for the program belongs to it, else it could not open /dev/stdin and the like again. The one for
+ * the check stays root's, by which the language's start-up knows it from a pipe of the program's own. */
 static bool make_pipe(int *ours, int *theirs, bool theirs_reads, uid_t uid)
 {
     int ends[2];
@@ -314,6 +341,20 @@ static bool make_pipe(int *ours, int *theirs, bool theirs_reads, uid_t uid)
     *theirs = ends[theirs_reads ? 0 : 1];
     *ours = ends[theirs_reads ? 1 : 0];
     return fchown(*theirs, uid, uid) == 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* gVisor lets any process of the cell open again what /proc/1/fd shows, wherever the file's own permissions allow it:
+ * the init keeps nothing of the supervisor's, the stream to the worker least of all. */
+static void drop_descriptors(const struct cell *cell)
+{
+    const int ours[] = {
+        STDIN_FILENO,           STDOUT_FILENO,           STDERR_FILENO,          cell->stdin_descriptor,
+        cell->stdout_descriptor, cell->stderr_descriptor, cell->check_descriptor, cell->status_descriptor,
+        cell->root_descriptor,  kernel.tasks_join,       kernel.tasks_limit,     kernel.tasks_count,
+        kernel.cpu_join,        kernel.cpu_usage,        kernel.meminfo,
+    };
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        close(ours[i]);
 }
 
 bool cell_start(struct cell *cell, const struct cell_order *order)
@@ -330,7 +371,7 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     if (!make_pipe(&cell->stdin_descriptor, &theirs.in, true, order->uid) ||
         !make_pipe(&cell->stdout_descriptor, &theirs.out, false, order->uid) ||
         !make_pipe(&cell->stderr_descriptor, &theirs.err, false, order->uid) ||
-        !make_pipe(&cell->check_descriptor, &theirs.check, false, order->uid) || pipe2(status, O_CLOEXEC) != 0 ||
+        !make_pipe(&cell->check_descriptor, &theirs.check, false, 0) || pipe2(status, O_CLOEXEC) != 0 ||
         pipe2(go, O_CLOEXEC) != 0)
         return false;
     cell->status_descriptor = status[0];
@@ -340,10 +381,7 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     cell->init = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | SIGCHLD, 0, 0, 0, 0);
     if (cell->init == 0) {
         close(go[1]); /* else the init would never see the end of a supervisor that died */
-        close(cell->stdin_descriptor);
-        close(cell->stdout_descriptor);
-        close(cell->stderr_descriptor);
-        close(cell->check_descriptor);
+        drop_descriptors(cell);
         init_of_cell(order, &theirs);
     }
     close(theirs.in);

@@ -12,6 +12,7 @@ enum {
     FRAME_EXPORT = 'G', /* send what is staged: what a compiler made, to be staged again elsewhere */
     FRAME_STDIN = 'I', /* what the next cell reads */
     FRAME_CELL = 'C',  /* run a cell: NUL-terminated fields, see cell.h */
+    FRAME_STOP = 'K',  /* the cell of this number (in decimal, from 1) has used up its CPU time */
     /* to the worker */
     FRAME_HELLO = 'H',
     FRAME_PONG = 'Q',
@@ -31,7 +32,9 @@ struct frame {
     size_t length;
 };
 
-bool frame_receive(struct frame *frame); /* false at the end of the worker's stream */
+bool frame_receive(struct frame *frame); /* what was put off first; false at the end of the worker's stream */
+bool frame_read(struct frame *frame);    /* what comes next from the worker */
+void frame_put_off(const struct frame *frame);
 void frame_send(char type, const void *payload, size_t length);
 void frame_fail(const char *why);
 

@@ -5,6 +5,7 @@ that the program does can be taken for a syntax error, and a syntax error is nev
 """
 
 import os
+import stat
 import sys
 
 
@@ -22,8 +23,18 @@ def _check(path: str) -> None:
         os.write(3, b"P")
 
 
-# The cell's init is process 1, the program process 2: a Python that the program starts does not come by here.
-if os.getpid() == 2:
+def _is_ours(descriptor: int) -> bool:
+    """A pipe that belongs to root, which no pipe of the program's own does."""
+    try:
+        seen = os.fstat(descriptor)
+    except OSError:
+        return False
+    return stat.S_ISFIFO(seen.st_mode) and seen.st_uid == 0
+
+
+# The cell's init is process 1, the program process 2: a Python that the program starts does not come by here, and one
+# that takes the program's place (exec) finds the descriptor closed.
+if os.getpid() == 2 and _is_ours(3):
     try:
         _check(sys.orig_argv[3])
     finally:

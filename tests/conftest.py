@@ -1,0 +1,102 @@
+"""The cast: `owner` and `stranger` have accounts and keys, `visitor` has none, `workbench` runs what was accepted."""
+
+import logging
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from django.conf import settings
+from django.db.backends.postgresql.operations import DatabaseOperations
+
+from tests.cast import Caller, Workbench
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not os.environ.get("TESTS_HAVE_SERVICES"):
+        pytest.exit(
+            "These tests need PostgreSQL and Redis: run `make test`, or `make services` and `source var/env`.", 2
+        )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_broker() -> Iterator[None]:
+    client = redis.Redis.from_url(settings.REDIS_URL)
+    client.flushdb()
+    yield
+    client.flushdb()
+    client.close()
+
+
+def _delete(self: Any, style: Any, tables: Iterable[str], **options: Any) -> list[str]:
+    return [f'DELETE FROM "{table}"' for table in sorted(tables)]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The database is removed at the end, so nobody may still listen to it."""
+    # Between tests: TRUNCATE makes new files for every table, DELETE of a few rows costs next to nothing.
+    flush = DatabaseOperations.sql_flush
+    DatabaseOperations.sql_flush = _delete  # type: ignore[method-assign]
+    yield
+    DatabaseOperations.sql_flush = flush  # type: ignore[method-assign]
+    from executions import waiting  # noqa: PLC0415  settings first
+
+    if waiting._waiters is not None:
+        waiting._waiters.close()
+
+
+@pytest.fixture(autouse=True)
+def broker_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test did to the broker's reputation is no matter of the next."""
+    monkeypatch.setattr("executions.dispatch._broker_rests_until", 0.0)
+
+
+@pytest.fixture
+def visitor() -> Caller:
+    return Caller(None, "")
+
+
+@pytest.fixture
+def owner(db: None) -> Caller:
+    return Caller.with_account("Owner")
+
+
+@pytest.fixture
+def stranger(db: None) -> Caller:
+    return Caller.with_account("Stranger")
+
+
+@pytest.fixture
+def workbench(db: None) -> Workbench:
+    """A worker of this process, without Celery: runs what is admitted when it is told to."""
+    return Workbench()
+
+
+@pytest.fixture
+def log_text(tmp_path: Path) -> Iterator[Any]:
+    """All that is logged while the test runs, at the lowest level, as our formatters write it."""
+    from codeforge.logs import JsonFormatter, LineFormatter  # noqa: PLC0415  settings first
+
+    files = []
+    handlers = []
+    for formatter in (LineFormatter(), JsonFormatter()):
+        path = tmp_path / f"{type(formatter).__name__}.log"
+        handler = logging.FileHandler(path, encoding="utf-8")
+        handler.setFormatter(formatter)
+        handlers.append(handler)
+        files.append(path)
+    loggers = [logging.getLogger(name) for name in ("", *settings.LOGGING["loggers"])]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    for handler in handlers:
+        logging.getLogger().addHandler(handler)
+    yield lambda: "".join(path.read_text(encoding="utf-8") for path in files)
+    for handler in handlers:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
