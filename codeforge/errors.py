@@ -52,6 +52,8 @@ class CodeForgeError(Exception):
     status: ClassVar[int]
     title: ClassVar[str]
     explanation: ClassVar[str]
+    # The pages are about the classes; a template would otherwise call them.
+    do_not_call_in_templates: ClassVar[bool] = True
 
     def __init__(
         self,

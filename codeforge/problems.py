@@ -89,8 +89,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
     refusal = translate(error)
     if refusal.status >= 500:
         logger.error("Request failed: %s", refusal.code, exc_info=error)
-    headers = {"Allow": ", ".join(context["view"].allowed_methods)} if isinstance(refusal, MethodNotAllowed) else None
-    return problem_response(refusal, headers)
+    return problem_response(refusal)
 
 
 # --- Django's doors: what never reached a view of the API ------------------------------------------------------------
@@ -99,7 +98,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
 def _answer(request: HttpRequest, error: CodeForgeError) -> HttpResponse:
     if request.path.startswith("/v1/"):
         return problem_response(error)
-    return render(request, "error.html", {"error": error, "request_id": current_request_id()}, status=error.status)
+    return _page(request, error.status, error.title, error.detail)
+
+
+def _page(request: HttpRequest, status: int, title: str, detail: str = "") -> HttpResponse:
+    context = {"status": status, "title": title, "detail": detail, "request_id": current_request_id()}
+    return render(request, "error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -111,7 +115,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _answer(request, NotFound())
+    if request.path.startswith("/v1/"):
+        return problem_response(NotFound())
+    return _page(request, 403, "You may not do that.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

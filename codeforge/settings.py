@@ -252,7 +252,7 @@ SPECTACULAR_SETTINGS = {
         "Language": "executions.schema.LANGUAGES",
         "Status": "executions.schema.STATUSES",
     },
-    "POSTPROCESSING_HOOKS": ["codeforge.openapi.add_refusals", "drf_spectacular.hooks.postprocess_schema_enums"],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "codeforge.openapi.add_refusals"],
 }
 
 # --- What is written down --------------------------------------------------------------------------------------------

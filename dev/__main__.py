@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
-from dev import app, services
+from dev import app, images, services
 from dev.console import Trouble, say, step, warn
-from dev.paths import DEMO_ENV, ENV_FILE, ROOT, VENV
+from dev.paths import DEMO_ENV, ENV_FILE, ROOT, RUN, VENV
 
 CHECKS = {
     "Format": (VENV / "bin/ruff", "format", "--check", "."),
@@ -18,6 +18,9 @@ CHECKS = {
     "Import rules": (VENV / "bin/lint-imports",),
     "Missing migrations": (VENV / "bin/python", "manage.py", "makemigrations", "--check", "--dry-run"),
 }
+
+# The images whose languages the sample has run in.
+SHOWN = RUN / "shown"
 
 
 def up(arguments: Sequence[str]) -> int:
@@ -49,10 +52,18 @@ def up(arguments: Sequence[str]) -> int:
 
 
 def show() -> int:
-    """Run the sample in every language, print what one needs to go on."""
+    """Run the sample, print what one needs to go on.
+
+    In every language when their images are new. After that in one: to be up in seconds, not in half a minute.
+    """
     demo = app.read_demo()
+    built = images.languages(services.written()["DOCKER_HOST"])
+    shown = SHOWN.exists() and SHOWN.read_text() == built
     say()
-    scored = subprocess.run((sys.executable, "-m", "dev.sample"), cwd=ROOT, env={**os.environ, **demo}, check=False)
+    sample = (sys.executable, "-m", "dev.sample", *(["python"] if shown else []))
+    scored = subprocess.run(sample, cwd=ROOT, env={**os.environ, **demo}, check=False)
+    if scored.returncode == 0:
+        SHOWN.write_text(built)
     say(f"""
   API    {demo["CODEFORGE_URL"]}/v1
   Key    {demo["CODEFORGE_API_KEY"]}

@@ -137,6 +137,12 @@ def runsc_release(runsc: Path) -> int:
     return int(found[1])
 
 
+def languages(host: str) -> str:
+    """The names of the languages' images on this engine; they change with what the images are built from."""
+    listed = docker(host, "image", "ls", "--format={{.Repository}}:{{.Tag}}", "--filter=reference=codeforge/*").stdout
+    return "".join(sorted(listed.splitlines(keepends=True)))
+
+
 def ensure_languages(host: str) -> None:
     """The images that programs run in. The builder prints its own progress, and nothing when all are there."""
     env = {**os.environ, "DOCKER_HOST": host}

@@ -1,4 +1,4 @@
-"""The scoring sample of the front page, in every language: `CODEFORGE_URL=… CODEFORGE_API_KEY=… python -m dev.sample`.
+"""The front page's scoring sample: `CODEFORGE_URL=… CODEFORGE_API_KEY=… python -m dev.sample [LANGUAGE…]`, else in all.
 
 In place of a model's answers stand the five programs of each file in `candidates/`: all print n! for the n they read.
 """
@@ -45,7 +45,7 @@ def main() -> int:
     with ThreadPoolExecutor(20) as pool:
         runs = {
             language: [pool.submit(execute, language, source, "4\n") for source in generate_solutions(language)]
-            for language in LANGUAGES
+            for language in sys.argv[1:] or LANGUAGES
         }
         for language, futures in runs.items():
             results = [future.result() for future in futures]

@@ -19,7 +19,11 @@ from executions.waiting import wait_until_finished
 from sandbox.catalogue import catalogue
 
 
-class ExecutionList(APIView):
+class Door(APIView):
+    http_method_names = ("get", "head", "post", "delete")
+
+
+class ExecutionList(Door):
     @extend_schema(
         operation_id="createExecution",
         summary="Run a program",
@@ -62,7 +66,7 @@ class ExecutionList(APIView):
         )
 
 
-class ExecutionDetail(APIView):
+class ExecutionDetail(Door):
     @extend_schema(
         operation_id="getExecution",
         summary="Get an execution",
@@ -95,7 +99,7 @@ class ExecutionDetail(APIView):
         return Response(status=204)
 
 
-class ExecutionSource(APIView):
+class ExecutionSource(Door):
     @extend_schema(
         operation_id="getExecutionSource",
         summary="Get what was submitted",
@@ -108,7 +112,7 @@ class ExecutionSource(APIView):
         return Response(representation.submitted(queries.get_for(account_of(request), execution_id)))
 
 
-class ExecutionCancel(APIView):
+class ExecutionCancel(Door):
     @extend_schema(
         operation_id="cancelExecution",
         summary="Cancel an execution",
@@ -131,7 +135,7 @@ class ExecutionCancel(APIView):
         return Response(shown, status=200 if execution.is_finished else 202)
 
 
-class RuntimeList(APIView):
+class RuntimeList(Door):
     authentication_classes = ()
     permission_classes = ()
 
@@ -157,7 +161,7 @@ class RuntimeList(APIView):
         )
 
 
-class Usage(APIView):
+class Usage(Door):
     @extend_schema(operation_id="getUsage", summary="Get usage", tags=["Usage"], responses=schema.AccountUsageShape)
     def get(self, request: Request) -> Response:
         """What the account has used this month, and what it has going on."""

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db import connection
 from django.http import HttpResponse
@@ -23,16 +23,14 @@ from sandbox.fake import FakeEvaluator
 from sandbox.job import Job
 from sandbox.result import Result
 
-T = TypeVar("T")
-
 PROGRAM: Mapping[str, Any] = {"language": "python", "source": "print(input())", "stdin": "4\n"}
 
 
 @dataclass
 class Caller:
-    """Somebody who calls the API over HTTP."""
+    """Somebody who calls the API over HTTP. A visitor has neither account nor key."""
 
-    account: Account | None
+    account: Account
     key: str
 
     @classmethod
@@ -42,7 +40,7 @@ class Caller:
         return cls(account, secret)
 
     def request(
-        self, method: str, path: str, body: bytes = b"", *, content_type: str = "application/json", **headers: str
+        self, method: str, path: str, body: bytes = b"", content_type: str = "application/json", **headers: str
     ) -> HttpResponse:
         authorization = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -50,18 +48,18 @@ class Caller:
         return client.generic(method, path, body, content_type=content_type, headers={**authorization, **named})  # type: ignore[return-value]
 
     def get(self, path: str, **headers: str) -> HttpResponse:
-        return self.request("GET", path, **headers)
+        return self.request("GET", path, b"", **headers)
 
     def post(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
         return self.request("POST", path, b"" if body is None else json.dumps(body).encode(), **headers)
 
     def delete(self, path: str, **headers: str) -> HttpResponse:
-        return self.request("DELETE", path, **headers)
+        return self.request("DELETE", path, b"", **headers)
 
-    def submit(self, *, wait: float = 0, key: str | None = None, **fields: Any) -> dict[str, Any]:
+    def submit(self, *, wait: float = 0, key: str | None = None, **changes: Any) -> dict[str, Any]:
         """Submit a program that is accepted, and give the execution."""
         headers = {"Idempotency_Key": key} if key else {}
-        response = self.post(f"/v1/executions?wait={wait}", {**PROGRAM, **fields}, **headers)
+        response = self.post(f"/v1/executions?wait={wait}", {**PROGRAM, **changes}, **headers)
         assert response.status_code in {200, 202}, response.content
         shown: dict[str, Any] = json.loads(response.content)
         return shown
@@ -98,11 +96,11 @@ def make_resident(evaluator: FakeEvaluator, **fields: Any) -> Resident:
     return Resident(evaluator, worker=Worker.objects.create(host=socket.gethostname(), **(own | fields)))
 
 
-def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """Start all calls at the same moment, each in a thread with a database connection of its own."""
     barrier = threading.Barrier(len(calls))
 
-    def start(call: Callable[[], T]) -> T:
+    def start(call: Callable[[], Any]) -> Any:
         try:
             barrier.wait(timeout=30)
             return call()

@@ -56,7 +56,9 @@ def broker_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def visitor() -> Caller:
-    return Caller(None, "")
+    from accounts.models import Account  # noqa: PLC0415  settings first
+
+    return Caller(Account(), "")
 
 
 @pytest.fixture
@@ -79,6 +81,7 @@ def workbench(db: None) -> Workbench:
 def log_text(tmp_path: Path) -> Iterator[Any]:
     """All that is logged while the test runs, at the lowest level, as our formatters write it."""
     from codeforge.logs import JsonFormatter, LineFormatter  # noqa: PLC0415  settings first
+    from codeforge.settings import LOGGING  # noqa: PLC0415
 
     files = []
     handlers = []
@@ -88,7 +91,8 @@ def log_text(tmp_path: Path) -> Iterator[Any]:
         handler.setFormatter(formatter)
         handlers.append(handler)
         files.append(path)
-    loggers = [logging.getLogger(name) for name in ("", *settings.LOGGING["loggers"])]
+    names: list[str] = ["", *list(LOGGING["loggers"])]  # type: ignore[call-overload]
+    loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.DEBUG)

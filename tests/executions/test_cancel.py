@@ -1,4 +1,5 @@
 import uuid
+from functools import partial
 
 import pytest
 
@@ -69,12 +70,7 @@ def test_cancelling_frees_the_slot_for_the_next(owner: Caller) -> None:
 def test_cancelling_and_claiming_at_once_have_one_winner(owner: Caller, workbench: Workbench) -> None:
     for _ in range(10):
         pk = owner.submit()["executionId"]
-        at_once(
-            [
-                lambda pk=pk: workbench.run(pk),
-                lambda pk=pk: owner.post(f"/v1/executions/{pk}/cancel") and None,
-            ]
-        )
+        at_once([partial(workbench.run, pk), partial(owner.post, f"/v1/executions/{pk}/cancel")])
         shown = owner.look(pk)
         assert shown["status"] in {"SUCCEEDED", "CANCELLED"}
         assert UsageRecord.objects.filter(execution_id=pk).count() == shown["attempts"]

@@ -1,4 +1,5 @@
 import uuid
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.cast import Caller, Workbench, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FULL = {
+FULL: dict[str, Any] = {
     "files": [{"path": "a", "content": "b"}],
     "args": ["c"],
     "metadata": {"d": "e"},

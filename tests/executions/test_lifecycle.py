@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -136,7 +137,7 @@ def test_after_three_attempts_it_is_our_fault_and_costs_nothing(owner: Caller) -
     shown = owner.look(str(claim.pk))
     assert (shown["status"], shown["attempts"]) == ("INTERNAL_ERROR", 3)
     assert shown["error"]["code"] == "worker_lost"
-    assert uuid.UUID(shown["error"]["id"])
+    assert str(uuid.UUID(shown["error"]["id"])) == shown["error"]["id"]
     assert (shown["stdout"], shown["stderr"]) == ("", "")
     assert not UsageRecord.objects.exists()
 
@@ -255,7 +256,7 @@ def test_two_sweeps_at_once_take_a_row_back_once(owner: Caller) -> None:
     assert set(Execution.objects.values_list("attempts", flat=True)) == {1}
 
 
-BROKEN = {
+BROKEN: dict[str, dict[str, Any]] = {
     "running without a lease": {"lease_until": None},
     "running without a worker": {"worker_id": None},
     "finished and running": {"finished_at": timezone.now()},

@@ -133,7 +133,6 @@ def test_another_accounts_cursor_shows_nothing_of_that_account(owner: Caller, st
 
 
 def test_a_long_list_is_read_from_its_index(owner: Caller) -> None:
-    assert owner.account
     made = [Execution(account=owner.account, limits={}, source="x") for _ in range(2_000)]
     Execution.objects.bulk_create(made)
     with connection.cursor() as cursor:

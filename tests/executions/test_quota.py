@@ -1,5 +1,7 @@
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -92,10 +94,10 @@ def test_submitting_while_runs_end_never_goes_over_the_quota(owner: Caller) -> N
     Account.objects.update(monthly_runs=40, max_concurrency=50)
     bench = Workbench()
     submitted = [owner.submit()["executionId"] for _ in range(25)]
-    calls = [lambda: owner.post("/v1/executions", PROGRAM).status_code] * 30
-    runs = [lambda pk=pk: bench.run(pk) for pk in submitted]
+    submissions: list[Callable[[], int | None]] = [lambda: owner.post("/v1/executions", PROGRAM).status_code] * 30
+    runs: list[Callable[[], int | None]] = [partial(bench.run, pk) for pk in submitted]
 
-    results = at_once([*calls, *runs])
+    results = at_once([*submissions, *runs])
 
     assert results.count(202) == 15
     assert results.count(402) == 15
@@ -103,7 +105,6 @@ def test_submitting_while_runs_end_never_goes_over_the_quota(owner: Caller) -> N
 
 def test_control_counting_without_the_lock_goes_over(owner: Caller) -> None:
     account = owner.account
-    assert account is not None
     counted = threading.Barrier(20)
 
     def naive() -> None:

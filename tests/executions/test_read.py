@@ -1,6 +1,7 @@
 """GET of one execution, of its source, of the languages and of the usage."""
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_compiled_language_has_a_compile_section(owner: Caller, workbench: Wor
 
 
 def test_the_source_is_given_as_a_request_that_asks_for_the_same(owner: Caller, workbench: Workbench) -> None:
-    sent = {
+    sent: dict[str, Any] = {
         "language": "cpp",
         "version": "1",
         "source": "int main() {}",

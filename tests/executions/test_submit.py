@@ -1,6 +1,7 @@
 import base64
 import json
 import uuid
+from typing import Any
 
 import pytest
 
@@ -142,7 +143,7 @@ def test_another_version_is_refused_with_those_that_there_are(
 def test_the_output_is_compared_with_the_expected_one(
     owner: Caller, workbench: Workbench, expected: str, checker: dict[str, object] | None, passed: bool
 ) -> None:
-    extra = {"checker": checker} if checker else {}
+    extra: dict[str, Any] = {"checker": checker} if checker else {}
     shown = owner.submit(expectedStdout=expected, **extra)
     workbench.run_all()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from executions import notify, waiting
+from executions import notify, queries, waiting
 from executions.models import Execution
 from executions.waiting import Waiters
 from tests.cast import PROGRAM, Caller, Workbench, read
@@ -129,10 +129,14 @@ def test_what_ends_between_subscribing_and_looking_is_not_missed(
     owner: Caller, workbench: Workbench, waiters: Waiters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pk = owner.submit()["executionId"]
-    looked = waiting.queries.is_finished
-    monkeypatch.setattr(
-        waiting.queries, "is_finished", lambda execution_id: (looked(execution_id), workbench.run(pk))[0]
-    )
+    real_look = queries.is_finished
+
+    def look(execution_id: uuid.UUID) -> bool:
+        found = real_look(execution_id)
+        workbench.run(pk)
+        return found
+
+    monkeypatch.setattr(queries, "is_finished", look)
 
     # The first look says "not yet", and the end comes right after it.
     assert owner.look(pk, f"?wait={LONG}")["status"] == "SUCCEEDED"
@@ -151,7 +155,7 @@ def test_a_sleeper_holds_no_database_connection(
             held.append(connections["default"].connection is not None)
             return real_wait(event, timeout)
 
-        threading.Event.wait = wait  # type: ignore[method-assign]
+        threading.Event.wait = wait  # type: ignore[method-assign, assignment]
         try:
             return owner.look(pk, f"?wait={LONG}")
         finally:

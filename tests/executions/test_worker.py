@@ -131,10 +131,9 @@ def test_a_draining_worker_claims_nothing_and_gives_its_messages_back(
     pk = owner.submit()["executionId"]
     bench.resident.drain()
 
-    with pytest.raises(Reject) as rejected:
+    with pytest.raises(Reject, match="True"):
         tasks.run_execution(pk)
 
-    assert rejected.value.requeue
     assert Execution.objects.get().status == Status.QUEUED
 
 
@@ -229,7 +228,7 @@ def test_a_machine_that_does_not_isolate_starts_no_worker(monkeypatch: pytest.Mo
     monkeypatch.setattr(worker, "connect", refuse)
 
     with pytest.raises(SystemExit, match="without gVisor"):
-        worker._start(type("Instance", (), {"concurrency": 2})())  # type: ignore[arg-type]
+        worker._start(type("Instance", (), {"concurrency": 2})())
     assert not Worker.objects.exists()
     with pytest.raises(RuntimeError):
         worker.resident()
