@@ -74,6 +74,15 @@ class StrictInteger(_NullIsAnError, serializers.IntegerField):
         return data
 
 
+class StrictBoolean(_NullIsAnError, serializers.BooleanField):
+    kind = "a boolean"
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            raise expected(self.kind, data)
+        return data
+
+
 class StrictNumber(_NullIsAnError, serializers.FloatField):
     kind = "a number"
 
@@ -104,6 +113,8 @@ class StrictList(_NullIsAnError, serializers.ListField):
             raise expected(self.kind, data)
         if self.max_length is not None and len(data) > self.max_length:
             raise serializers.ValidationError(f"May have {self.max_length} items at most.")
+        if self.min_length is not None and len(data) < self.min_length:
+            raise serializers.ValidationError(f"Must have {self.min_length} items at least.")
         return self.run_child_validation(data)
 
 

@@ -18,7 +18,7 @@ Several workers, the sweep and customers act on a row at once, and any of them m
 
 import logging
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -46,6 +46,8 @@ _ERASED: dict[str, Any] = {
     "stdin": b"",
     "args": [],
     "expected_stdout": None,
+    "tests": None,
+    "test_results": [],
     "metadata": {},
     "stdout": b"",
     "stderr": b"",
@@ -91,15 +93,27 @@ def renew(claims: Iterable[uuid.UUID], *, worker_id: uuid.UUID) -> dict[uuid.UUI
     return {pk: at is not None for pk, at in held.values_list("pk", "cancel_requested_at")}
 
 
-def finish(claim: Execution, result: Result, *, passed: bool | None) -> bool:
+def claim_again(claim: Execution) -> Execution | None:
+    """The same worker runs it once more: a new attempt, after which the old one can write nothing. None: it lost it."""
+    again = Execution.objects.filter(
+        pk=claim.pk, status=Status.RUNNING, attempts=claim.attempts, attempts__lt=MAX_ATTEMPTS
+    ).update(attempts=F("attempts") + 1)
+    return Execution.objects.filter(pk=claim.pk, attempts=claim.attempts + 1).first() if again else None
+
+
+def finish(
+    claim: Execution, result: Result, *, passed: bool | None, test_results: Sequence[Mapping[str, Any]] = ()
+) -> bool:
     """Write a verdict with everything that belongs to it. False when the claim is no longer the latest."""
     with transaction.atomic():
         row = _held(claim)
         if row is None:
             return False
         values = _values(result)
+        if claim.tests_total is not None:
+            values["tests_passed"] = sum(test["passed"] for test in test_results)
         if row.erased_at is None:
-            values |= _outputs(result) | {"passed": passed}
+            values |= _outputs(result) | {"passed": passed, "test_results": list(test_results)}
         _end(row, Status(result.verdict.value), **values)
         _count(row, result.usage.cpu_time_ms, result.usage.wall_time_ms)
     return True

@@ -34,7 +34,19 @@ _RUNNING = Q(status=Status.RUNNING)
 _UNFINISHED = Q(status__in=UNFINISHED)
 
 # What a list does not need, and must not load: each may be megabytes.
-BLOBS = ("source", "files", "stdin", "args", "expected_stdout", "stdout", "stderr", "compile_stdout", "compile_stderr")
+BLOBS = (
+    "source",
+    "files",
+    "stdin",
+    "args",
+    "expected_stdout",
+    "stdout",
+    "stderr",
+    "compile_stdout",
+    "compile_stderr",
+    "tests",
+    "test_results",
+)
 
 
 class Execution(models.Model):
@@ -61,6 +73,9 @@ class Execution(models.Model):
     limits = models.JSONField()
     expected_stdout = models.BinaryField(null=True)
     checker = models.JSONField(null=True)
+    # Each: id, stdin and expected stdout in base64, args, checker, limits; null when it has none of its own.
+    tests = models.JSONField(null=True)
+    stop_on_first_failure = models.BooleanField(default=False)
     isolation = models.CharField(max_length=20, default="execution")
     metadata = models.JSONField(default=dict)
 
@@ -99,6 +114,10 @@ class Execution(models.Model):
     cpu_time_ms = models.PositiveIntegerField(null=True)
     memory_peak_kb = models.PositiveBigIntegerField(null=True)
     start_ms = models.PositiveIntegerField(null=True)
+    # One for each test that was run, as `executions.testing` makes them.
+    test_results = models.JSONField(default=list)
+    tests_total = models.PositiveSmallIntegerField(null=True)
+    tests_passed = models.PositiveSmallIntegerField(null=True)
     runtime_version = models.CharField(max_length=100, blank=True)
     runtime_image = models.CharField(max_length=200, blank=True)
     sandbox = models.CharField(max_length=40, blank=True)
@@ -181,8 +200,12 @@ class Execution(models.Model):
                 name="execution_expectation_has_checker",
             ),
             models.CheckConstraint(
+                condition=Q(tests_passed=None) | Q(tests_passed__lte=F("tests_total")), name="execution_tests_counted"
+            ),
+            models.CheckConstraint(
                 condition=Q(erased_at=None)
                 | Q(source="", files=[], args=[], stdin=b"", expected_stdout=None, metadata={}, idempotency_key=None)
+                & Q(tests=None, test_results=[])
                 & Q(stdout=b"", stderr=b"", compile_stdout=b"", compile_stderr=b""),
                 name="execution_erased_is_empty",
             ),
@@ -220,6 +243,7 @@ class Worker(models.Model):
     pid = models.PositiveIntegerField()
     pid_started = models.PositiveBigIntegerField(help_text="When the pid began, in clock ticks since boot.")
     concurrency = models.PositiveIntegerField()
+    pool = models.JSONField(default=dict, help_text="Its warm sandboxes, by language.")
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
     stopped_at = models.DateTimeField(null=True)

@@ -24,7 +24,22 @@ def full(execution: Execution, *, encoding: str = "utf-8") -> dict[str, Any]:
         for stream in ("stdout", "stderr"):
             shown["compile"][stream], lossy = _text(getattr(execution, f"compile_{stream}"), encoding)
             shown["outputLossy"] |= lossy
+    if execution.tests_total is not None and execution.is_finished:
+        shown["tests"] = [_test_result(result, encoding) for result in execution.test_results]
     return shown
+
+
+def _test_result(result: Mapping[str, Any], encoding: str) -> dict[str, Any]:
+    raw = {stream: base64.b64decode(result[stream]) for stream in ("stdout", "stderr")}
+    stdout, stdout_lossy = _text(raw["stdout"], encoding)
+    stderr, stderr_lossy = _text(raw["stderr"], encoding)
+    return dict(result) | {
+        "stdout": stdout,
+        "stderr": stderr,
+        "stdoutTruncated": result["stdoutBytes"] > len(raw["stdout"]),
+        "stderrTruncated": result["stderrBytes"] > len(raw["stderr"]),
+        "outputLossy": stdout_lossy or stderr_lossy,
+    }
 
 
 def brief(execution: Execution) -> dict[str, Any]:
@@ -56,8 +71,8 @@ def brief(execution: Execution) -> dict[str, Any]:
         "isolation": execution.isolation,
         "attempts": execution.attempts,
         "tests": None,
-        "testsPassed": None,
-        "testsTotal": None,
+        "testsPassed": execution.tests_passed,
+        "testsTotal": execution.tests_total,
         "error": {"code": execution.error_code, "id": str(execution.error_id)} if execution.error_code else None,
         "metadata": execution.metadata,
         "createdAt": time(execution.created_at),
@@ -73,7 +88,7 @@ def submitted(execution: Execution) -> dict[str, Any]:
         stdin_text, stdin_encoding = encode(stdin, "utf-8"), "utf-8"
     except UnicodeDecodeError:
         stdin_text, stdin_encoding = encode(stdin, "base64"), "base64"
-    shown = {
+    shown: dict[str, Any] = {
         "language": execution.language,
         "version": execution.version,
         "source": execution.source,
@@ -86,6 +101,14 @@ def submitted(execution: Execution) -> dict[str, Any]:
         "isolation": execution.isolation,
         "metadata": execution.metadata,
     }
+    if execution.tests is not None:
+        for name in ("stdin", "stdinEncoding", "args"):
+            del shown[name]
+        shown |= {
+            "checker": execution.checker,
+            "tests": [_submitted_test(test) for test in execution.tests],
+            "stopOnFirstFailure": execution.stop_on_first_failure,
+        }
     if execution.expected_stdout is not None:
         shown |= {"expectedStdout": bytes(execution.expected_stdout).decode(), "checker": execution.checker}
     return shown
@@ -178,6 +201,20 @@ def _queue_ms(execution: Execution) -> int | None:
     if execution.started_at is None:
         return None
     return max(0, (execution.started_at - execution.created_at) // timedelta(milliseconds=1))
+
+
+def _submitted_test(test: Mapping[str, Any]) -> dict[str, Any]:
+    stdin = base64.b64decode(test["stdin"])
+    shown = {
+        "id": test["id"],
+        "stdin": encode(stdin, test["stdinEncoding"]),
+        "stdinEncoding": test["stdinEncoding"],
+        "args": test["args"],
+        "limits": {name: test["limits"][key] for name, key in LIMIT_NAMES.items() if key in test["limits"]},
+    }
+    if test["expected"] is not None:
+        shown |= {"expectedStdout": base64.b64decode(test["expected"]).decode(), "checker": test["checker"]}
+    return shown
 
 
 def _file(file: Mapping[str, str]) -> dict[str, str]:

@@ -3,19 +3,27 @@
 import base64
 import logging
 import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from django.db import connection
 
 from executions import lifecycle
 from executions.checkers import matches
 from executions.models import Execution
+from executions.testing import Judge, tests_of
 from executions.worker import Resident
 from sandbox.errors import RunCancelled, SandboxError
-from sandbox.job import File, Job, Limits, Program
+from sandbox.evaluator import Cancellation
+from sandbox.job import File, Isolation, Job, Limits, Program
 from sandbox.result import Result
-from sandbox.verdict import Verdict
+from sandbox.verdict import Limit, Verdict
 
 logger = logging.getLogger(__name__)
+
+# A program that ran out of wall time with less CPU time than this share of its limits was waiting, or was kept waiting.
+_IDLE_SHARE = 0.5
 
 
 def run(execution_id: uuid.UUID, *, resident: Resident) -> None:
@@ -42,9 +50,38 @@ def _attempt(execution: Execution, resident: Resident) -> None:
         # A run takes seconds, and there are more threads than connections.
         if not connection.in_atomic_block:
             connection.close()
-        result = resident.evaluator.evaluate(job_of(execution), cancellation)
-        if not lifecycle.finish(execution, result, passed=_passed(execution, result)):
+        result, judge = _evaluate(execution, resident, cancellation, alone=False)
+        if _blames_the_machine(result, job_of(execution)) and (again := lifecycle.claim_again(execution)):
+            execution = again
+            result, judge = _evaluate(execution, resident, cancellation, alone=True)
+        test_results = judge.results(result)
+        passed = _passed(execution, result, test_results)
+        if not lifecycle.finish(execution, result, passed=passed, test_results=test_results):
             logger.warning("Too late to finish", extra={"execution": execution.pk, "attempt": execution.attempts})
+
+
+def _evaluate(
+    execution: Execution, resident: Resident, cancellation: Cancellation, *, alone: bool
+) -> tuple[Result, Judge]:
+    judge = Judge(execution.tests or (), execution.stop_on_first_failure)
+    job = replace(job_of(execution), alone=alone)
+    return resident.evaluator.evaluate(job, cancellation, judge), judge
+
+
+def _blames_the_machine(result: Result, job: Job) -> bool:
+    """Whether the clock ran out on a program that hardly got to work, while others ran here: then it was perhaps the
+    machine that was slow, and a verdict must not depend on that."""
+    runs = zip(result.tests, job.tests, strict=False) if job.tests else [(result, None)]
+    return result.had_company and any(
+        run.verdict is Verdict.TIMEOUT
+        and run.limit_exceeded is Limit.WALL_TIME
+        and _is_idle(run.usage.cpu_time_ms, (test and test.limits) or job.limits)
+        for run, test in runs
+    )
+
+
+def _is_idle(cpu_time_ms: int | None, limits: Limits) -> bool:
+    return (cpu_time_ms or 0) < _IDLE_SHARE * min(limits.cpu_time_ms, limits.wall_time_ms)
 
 
 class RuntimeNotHere(SandboxError):
@@ -67,10 +104,15 @@ def job_of(execution: Execution) -> Job:
         limits=Limits(**execution.limits),
         account=str(execution.account_id),
         execution=str(execution.pk),
+        isolation=Isolation(execution.isolation),
+        tests=tests_of(execution),
+        stops_early=execution.stop_on_first_failure,
     )
 
 
-def _passed(execution: Execution, result: Result) -> bool | None:
+def _passed(execution: Execution, result: Result, test_results: Sequence[Mapping[str, Any]]) -> bool | None:
+    if execution.tests is not None:
+        return len(test_results) == len(execution.tests) and all(test["passed"] for test in test_results)
     if execution.checker is None or execution.expected_stdout is None:
         return None
     return result.verdict is Verdict.SUCCEEDED and matches(

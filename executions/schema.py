@@ -9,9 +9,9 @@ from rest_framework import serializers
 from executions.models import Status
 from executions.parameters import ENCODINGS, MAX_WAIT_S
 from executions.queries import MAX_PAGE
-from executions.serializers import ExecutionRequestSerializer
+from executions.serializers import ISOLATIONS, ExecutionRequestSerializer
 from sandbox.catalogue import catalogue
-from sandbox.verdict import Limit, Phase
+from sandbox.verdict import Limit, Phase, Verdict
 
 Shape = serializers.Serializer[Any]
 
@@ -73,6 +73,31 @@ class InternalErrorShape(Shape):
     id = serializers.UUIDField()
 
 
+class TestUsageShape(Shape):
+    wallTimeMs = serializers.IntegerField(allow_null=True)
+    cpuTimeMs = serializers.IntegerField(allow_null=True)
+    memoryPeakKb = serializers.IntegerField(allow_null=True)
+
+
+class TestResultShape(Shape):
+    """What came of one test."""
+
+    id = serializers.CharField()
+    status = serializers.ChoiceField(choices=[verdict.value for verdict in Verdict])
+    passed = serializers.BooleanField(help_text="It succeeded and, where `expectedStdout` was given, printed that.")
+    stdout = serializers.CharField()
+    stderr = serializers.CharField()
+    stdoutBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
+    stderrBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
+    stdoutTruncated = serializers.BooleanField(help_text="8 MiB of the outputs of all tests together are kept.")
+    stderrTruncated = serializers.BooleanField()
+    outputLossy = serializers.BooleanField()
+    exitCode = serializers.IntegerField(allow_null=True)
+    signal = serializers.CharField(allow_null=True)
+    limitExceeded = serializers.ChoiceField(choices=[limit.value for limit in Limit], allow_null=True)
+    usage = TestUsageShape()
+
+
 class ExecutionBriefShape(Shape):
     """An execution without program text and outputs."""
 
@@ -96,9 +121,11 @@ class ExecutionBriefShape(Shape):
     compile: Any = CompileBriefShape(allow_null=True)
     usage = UsageShape()
     limits = LimitsShape()
-    isolation = serializers.ChoiceField(choices=["execution"])
+    isolation = serializers.ChoiceField(choices=ISOLATIONS)
     attempts = serializers.IntegerField()
-    tests = serializers.ListField(child=serializers.DictField(), allow_null=True)
+    tests: Any = TestResultShape(
+        many=True, allow_null=True, help_text="Those that were run, in their order. Null in lists and until the end."
+    )
     testsPassed = serializers.IntegerField(allow_null=True)
     testsTotal = serializers.IntegerField(allow_null=True)
     error = InternalErrorShape(allow_null=True)

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from accounts.entitlements import Entitlements
 from codeforge.errors import InvalidRequest, LimitAbovePlan
 from executions.fields import (
+    StrictBoolean,
     StrictChoice,
     StrictInteger,
     StrictList,
@@ -23,6 +24,7 @@ from executions.fields import (
 from executions.paths import MAX_PATH_BYTES, conflicts, fault_of
 from executions.versions import is_version_of, offered
 from sandbox.catalogue import catalogue
+from sandbox.job import Isolation
 from sandbox.naming import name_source
 
 MAX_SOURCE_BYTES = 256 * 1024
@@ -32,7 +34,9 @@ MAX_FILES_BYTES = 1024 * 1024
 MAX_ARGS = 64
 MAX_ARG_BYTES = 32 * 1024
 MAX_ARGS_BYTES = 128 * 1024
+MAX_TESTS = 200
 ENCODINGS = ("utf-8", "base64")
+ISOLATIONS = [isolation.value for isolation in Isolation]
 CHECKERS = ("exact", "trimmed", "tokens", "float")
 
 # The names of limits in the API, and in the sandbox.
@@ -117,6 +121,30 @@ class LimitsSerializer(StrictSerializer):
         return faults
 
 
+class TestLimitsSerializer(LimitsSerializer):
+    """What a test may use, where it differs from the limits of the whole."""
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        del fields["compileTimeMs"]  # there is one compile step, and it is not the test's
+        return fields
+
+
+class TestSerializer(StrictSerializer):
+    """One run of the program, in a process tree, a working directory and a `/tmp` of its own."""
+
+    id = StrictString(max_bytes=100, allow_blank=False, required=False, help_text="Its place, from 0, if not given.")
+    stdin = StrictString(max_bytes=_base64_size(MAX_STDIN_BYTES), nul=True, default="")
+    stdinEncoding = StrictChoice(source="stdin_encoding", choices=ENCODINGS, default="utf-8")
+    args = StrictList(child=StrictString(max_bytes=MAX_ARG_BYTES), max_length=MAX_ARGS, default=list)
+    expectedStdout = StrictString(source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False)
+    checker = CheckerSerializer(required=False, help_text="The execution's, if not given.")
+    limits = TestLimitsSerializer(default=dict)
+
+    def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return _stdin_faults(values) | _args_faults(values) | _checker_faults(values)
+
+
 class ExecutionRequestSerializer(StrictSerializer):
     """A program to run."""
 
@@ -140,8 +168,19 @@ class ExecutionRequestSerializer(StrictSerializer):
         source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False, help_text="Then `passed` is set."
     )
     checker = CheckerSerializer(required=False)
+    tests = StrictList(
+        child=TestSerializer(),
+        min_length=1,
+        max_length=MAX_TESTS,
+        required=False,
+        help_text="Instead of `stdin`, `args`, `expectedStdout`: the program is compiled once and run for each.",
+    )
+    stopOnFirstFailure = StrictBoolean(source="stop_on_first_failure", required=False, help_text="With `tests`.")
     isolation = StrictChoice(
-        choices=["execution"], default="execution", help_text="A sandbox of its own, destroyed afterwards."
+        choices=ISOLATIONS,
+        default=Isolation.EXECUTION.value,
+        help_text="`execution`: a sandbox of its own, destroyed afterwards. `account`: one that has only ever run this "
+        "account's programs may be used again, which is faster.",
     )
     metadata = StrictStringMap(
         max_pairs=16, max_key=40, max_value=500, default=dict, help_text="Returned, and to filter by."
@@ -159,8 +198,32 @@ class ExecutionRequestSerializer(StrictSerializer):
             | _args_faults(values)
             | _runtime_faults(values)
             | _file_faults(values)
-            | _checker_faults(values)
+            | (_test_faults(values) if "tests" in values else _checker_faults(values) | _stop_faults(values))
         )
+
+
+def _test_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """With tests, each test has its own input; the checker is the default of all."""
+    instead = {"stdin": "stdin", "args": "args", "expected_stdout": "expectedStdout"}
+    faults: dict[str, Any] = {
+        shown: ["Not together with `tests`: each test has its own."]
+        for key, shown in instead.items()
+        if values.get(key)
+    }
+    seen: set[str] = set()
+    for index, test in enumerate(values["tests"]):
+        name = test.get("id", str(index))
+        if name in seen:
+            faults.setdefault("tests", {})[index] = {"id": ["Another test has this id."]}
+        seen.add(name)
+    total = sum(len(decode(test["stdin"], test["stdin_encoding"])) for test in values["tests"])
+    if total > MAX_STDIN_BYTES:
+        faults["tests"] = [f"Their stdin may be {MAX_STDIN_BYTES:,} bytes together at most."]
+    return faults
+
+
+def _stop_faults(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"stopOnFirstFailure": ["Needs `tests`."]} if "stop_on_first_failure" in values else {}
 
 
 def _stdin_faults(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,9 +303,30 @@ def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
         "options": asked["options"],
         "limits": {name: allowed.default for name, allowed in entitled.limits.items()} | asked["limits"],
         "expected_stdout": None if expected_stdout is None else expected_stdout.encode(),
-        "checker": None if expected_stdout is None else asked.get("checker", {"type": "trimmed"}),
+        "checker": asked.get("checker", _DEFAULT_CHECKER) if expected_stdout is not None or "tests" in asked else None,
+        "tests": [_stored_test(test, index, asked) for index, test in enumerate(asked["tests"])]
+        if "tests" in asked
+        else None,
+        "tests_total": len(asked["tests"]) if "tests" in asked else None,
+        "stop_on_first_failure": asked.get("stop_on_first_failure", False),
         "isolation": asked["isolation"],
         "metadata": asked["metadata"],
+    }
+
+
+_DEFAULT_CHECKER = {"type": "trimmed"}
+
+
+def _stored_test(test: Mapping[str, Any], index: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+    expected = test.get("expected_stdout")
+    return {
+        "id": test.get("id", str(index)),
+        "stdin": base64.b64encode(decode(test["stdin"], test["stdin_encoding"])).decode(),
+        "stdinEncoding": test["stdin_encoding"],
+        "args": test["args"],
+        "expected": None if expected is None else base64.b64encode(expected.encode()).decode(),
+        "checker": test.get("checker", asked.get("checker", _DEFAULT_CHECKER)),
+        "limits": test["limits"],
     }
 
 

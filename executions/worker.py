@@ -117,7 +117,7 @@ class Resident:
 
     def beat(self) -> None:
         """Be seen, renew the leases, and stop what is to be stopped or is no longer ours."""
-        Worker.objects.filter(pk=self.id).update(seen_at=Now(), stopped_at=None)
+        Worker.objects.filter(pk=self.id).update(seen_at=Now(), stopped_at=None, pool=self.evaluator.pool_state())
         with self._lock:
             running = dict(self._running)
         if not running:

@@ -1,4 +1,4 @@
-"""The cgroup on the host that holds one sandbox: the wall behind the supervisor's limits, and the kernel's own evidence.
+"""The cgroup on the host that holds one sandbox: the wall behind the supervisor's limits, and the kernel's evidence.
 
 The worker makes it around the container's cgroup (Docker's ``CgroupParent``), so that its counters are still there when
 the container is gone: Docker's ``OOMKilled`` was seen lost and wrong. Its memory limit is the wall; the container's own
@@ -95,7 +95,7 @@ class Cgroup:
             top = hierarchy / self.path.lstrip("/")
             for folder, _, _ in os.walk(top, topdown=False):
                 with contextlib.suppress(OSError):
-                    os.rmdir(folder)
+                    Path(folder).rmdir()
         return not any((hierarchy / self.path.lstrip("/")).exists() for hierarchy in _hierarchies())
 
     def inner_limit(self, container: str, name_v1: str, name_v2: str) -> str:

@@ -20,7 +20,6 @@ import hashlib
 import logging
 import os
 import re
-import select
 import signal
 import socket
 import struct
@@ -129,13 +128,15 @@ class Engine:
             runtime = self._client.info().get("Runtimes", {}).get(self.runtime)
         if runtime is None:
             raise SandboxNotIsolated(
-                f"the Docker engine has no runtime named {self.runtime}: start it with `make up`, or see docs/sandbox.md"
+                f"the Docker engine has no runtime named {self.runtime}: `make up` starts one that has"
             )
         args = set(runtime.get("runtimeArgs") or [])
         missing = REQUIRED_RUNTIME_ARGS - args
         forbidden = [arg for arg in args if arg.startswith(FORBIDDEN_RUNTIME_ARGS)]
         if missing or forbidden:
-            raise SandboxNotIsolated(f"runtime {self.runtime}: arguments missing {sorted(missing)}, forbidden {forbidden}")
+            raise SandboxNotIsolated(
+                f"runtime {self.runtime}: arguments missing {sorted(missing)}, forbidden {forbidden}"
+            )
         return _gvisor_version(runtime["path"])
 
     def digest(self, tag: str) -> str:
@@ -184,7 +185,7 @@ class Engine:
 
     def _configuration(self, room: Room, cgroup: Cgroup | None) -> dict[str, Any]:
         memory = (room.memory_mb << 20) + CONTAINER_ABOVE_WALL
-        configuration: dict[str, Any] = dict(
+        configuration: dict[str, Any] = dict(  # noqa: C408  keyword arguments of `create_host_config`
             runtime=self.runtime,
             network_mode="none",
             cap_drop=["ALL"],
@@ -244,7 +245,9 @@ def _remove_cgroups(path: str) -> None:
 def _gvisor_version(path: str) -> str:
     """``runsc --version`` when the binary is here (the engine may run elsewhere); refuses what is too old."""
     try:
-        shown = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+        # The engine's configuration names the path, and whoever writes that is root here anyway.
+        command = [path, "--version"]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     found = re.search(r"(\d{4})\d{4}(?:\.\d+)*", shown)
@@ -297,7 +300,7 @@ class Sandbox:
         self._id = created["Id"]
         # Attached before the start, so that not a byte is lost; with stdin once: the engine closes it when we go away.
         stream = self._api.attach_socket(self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
-        self._socket = stream._sock
+        self._socket = stream._sock  # noqa: SLF001  the Docker client gives no other way to set a time-out
         self._stream = stream
         self._api.start(self._id)
 
@@ -308,7 +311,7 @@ class Sandbox:
         return parse_lines(payload)
 
     def claim_for(self, account: str) -> None:
-        """From now on, and for ever, this sandbox is ``account``'s. Raises `SandboxNotIsolated` when it is another's."""
+        """From now on this sandbox is ``account``'s, for ever. Raises `SandboxNotIsolated` when it is another's."""
         if self._owner not in (None, account):
             raise SandboxNotIsolated("a sandbox of one account was about to run a program of another")
         self._owner = account
@@ -342,7 +345,8 @@ class Sandbox:
     def require_limits(self, memory: int) -> None:
         """Read back from the kernel and the engine what was asked for: a cgroup driver that does not fit drops limits
         without a word. Raises `SandboxNotIsolated`."""
-        assert self.cgroup is not None and self._id is not None
+        assert self.cgroup is not None
+        assert self._id is not None
         in_force = int(self.cgroup.inner_limit(self._id, "memory.limit_in_bytes", "memory.max"))
         if in_force != memory:
             raise SandboxNotIsolated(f"the container's memory limit is {in_force}, not {memory}")
@@ -402,7 +406,7 @@ class Sandbox:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def remove(self) -> None:
-        """End it and leave nothing behind. What the engine refuses is logged; `Engine.remove_leftovers` comes by later."""
+        """End it and leave nothing behind. What the engine refuses is logged; `Engine.remove_leftovers` comes later."""
         self.kill()
         if self._socket is not None:
             self._socket.close()

@@ -2,17 +2,17 @@
 
 import logging
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from sandbox.catalogue import Runtime, catalogue
 from sandbox.command import fill
+from sandbox.company import Company
 from sandbox.compile_cache import Artefact, CompileCache, Compiled, cache_key
 from sandbox.docker import Engine, Room, Sandbox
 from sandbox.errors import ImageMissing, RunCancelled, SandboxError
-from sandbox.evaluator import Cancellation, Judge
+from sandbox.evaluator import KEPT_OUTPUT_BYTES, Cancellation, Judge
 from sandbox.images import image_tag
 from sandbox.job import Isolation, Job, Limits, Test
 from sandbox.naming import SourceName, name_source
@@ -24,7 +24,7 @@ from sandbox.verdict import Phase, Verdict
 logger = logging.getLogger(__name__)
 
 STAGE_MB = 64  # sources, files and what a compiler makes of them
-SENTRY_MB = 96  # gVisor's kernel and the supervisor; 26–40 MB were measured, more with many processes
+SENTRY_MB = 96  # gVisor's kernel and the supervisor; 26 to 40 MB were measured, more with many processes
 COMPILE_CACHE_MB = 256
 
 # After these a sandbox may run another program of its account: it was not driven to any of its limits.
@@ -39,6 +39,7 @@ class DockerEvaluator:
     def __init__(self, engine: Engine, *, concurrency: int, size: PoolSize) -> None:
         self._engine = engine
         self._stamps = _measure_runtimes(engine)
+        self._company = Company()
         self._compiled = CompileCache(COMPILE_CACHE_MB << 20)
         self._pool = Pool(self._start, list(self._stamps), size, starters=concurrency)
 
@@ -48,7 +49,9 @@ class DockerEvaluator:
         if stamp is None:
             raise ImageMissing(f"no image for {runtime.language}: run `python -m sandbox.images`")
         try:
-            return _Evaluation(self._pool, self._compiled, job, runtime, stamp, cancellation, judge).result()
+            with self._company.joined(alone=job.alone) as stay:
+                result = _Evaluation(self._pool, self._compiled, job, runtime, stamp, cancellation, judge).result()
+                return replace(result, had_company=stay.had_company)
         except SandboxError:
             if cancellation.requested:
                 raise RunCancelled from None
@@ -99,7 +102,7 @@ class _Evaluation:
         again = replace(found, compilation=replace(found.compilation, time_ms=0, cached=True))
         if found.verdict is not Verdict.SUCCEEDED:
             return self._not_compiled(again)
-        return self._run_all(name, found.artefacts, lambda session: again)
+        return self._run_all(name, found.artefacts, lambda _session: again)
 
     def _compile(self, session: Session, key: bytes, argv: list[str]) -> Compiled:
         compiled = session.compile(argv, self.job.limits)
@@ -119,6 +122,7 @@ class _Evaluation:
         """Every run of the job, in as many sandboxes as it takes: a run that brings one down costs only itself."""
         runs = list(self.job.runs)
         cells: list[Cell] = []
+        room = KEPT_OUTPUT_BYTES
         compiled: Compiled | None = None
         while len(cells) < len(runs):
             with self._sandbox() as (lease, session):
@@ -131,8 +135,11 @@ class _Evaluation:
                     if compiled.artefacts:  # should there be a next sandbox, it need not compile again
                         staged, compile_ = compiled.artefacts, None
                 for cell in session.run(map(self._command(name), runs[len(cells) :]), ahead=not self.job.stops_early):
-                    cells.append(cell)
-                    if self._is_over(cells):
+                    over = self._is_over(len(cells), cell)
+                    kept = cell.result.cut(room) if self.job.tests and not cell.is_syntax_error else cell.result
+                    room -= len(kept.stdout.content) + len(kept.stderr.content)
+                    cells.append(replace(cell, result=kept))
+                    if over:
                         # With orders on their way the sandbox is of no more use; without, it is as good as before.
                         lease.reusable = self.job.stops_early and self._leaves_well(session, cells)
                         return self._summary(cells, compiled)
@@ -147,13 +154,13 @@ class _Evaluation:
 
         return command
 
-    def _is_over(self, cells: list[Cell]) -> bool:
+    def _is_over(self, number: int, cell: Cell) -> bool:
         """Whether no more tests need be run: the program does not even parse, or the judge has seen enough."""
         if not self.job.tests:
             return False
-        if cells[-1].ended_in_check:
+        if cell.ended_in_check:
             return True
-        return self.judge is not None and not self.judge(len(cells) - 1, cells[-1].result)
+        return self.judge is not None and not self.judge(number, cell.result)
 
     @staticmethod
     def _leaves_well(session: Session, cells: list[Cell]) -> bool:

@@ -32,8 +32,11 @@ class Cancellation:
             self._stop = stop
 
 
-# Sees each test's number (from 0) and result as soon as it has ended; says whether the next one shall run.
+# Sees each test's number (from 0) and whole result as soon as it has ended; says whether the next one shall run.
 Judge = Callable[[int, RunResult], bool]
+
+# What a job may keep of the outputs of its tests, in bytes, all of them together. The judge sees everything.
+KEPT_OUTPUT_BYTES = 8 << 20
 
 
 class Evaluator(Protocol):
@@ -47,6 +50,10 @@ class Evaluator(Protocol):
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         """What can be run here, by language: measured in a sandbox of each, so that what is offered is seen to work."""
+        ...
+
+    def pool_state(self) -> dict[str, dict[str, int]]:
+        """By language: how many sandboxes stand ready, are being started, are in use, are kept for their account."""
         ...
 
     def remove_leftovers(self, is_alive: Callable[[str], bool]) -> int:

@@ -2,17 +2,23 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from sandbox.catalogue import catalogue
 from sandbox.errors import RunCancelled, SandboxError
-from sandbox.evaluator import Cancellation
+from sandbox.evaluator import Cancellation, Judge
 from sandbox.job import Job
-from sandbox.result import Compilation, Result, RuntimeStamp, Stream, Usage
+from sandbox.result import Compilation, Result, RunResult, RuntimeStamp, Stream, Usage
 from sandbox.verdict import Phase, Verdict
 
 
 def result(
-    job: Job, *, verdict: Verdict = Verdict.SUCCEEDED, stdout: bytes = b"", exit_code: int | None = 0, phase: Phase = Phase.RUN
+    job: Job,
+    *,
+    verdict: Verdict = Verdict.SUCCEEDED,
+    stdout: bytes = b"",
+    exit_code: int | None = 0,
+    phase: Phase = Phase.RUN,
 ) -> Result:
     """A result as the real thing would give it for ``job``."""
     runtime = catalogue()[job.program.language]
@@ -30,6 +36,22 @@ def result(
     )
 
 
+def echo(job: Job, judge: Judge | None = None) -> Result:
+    """The job's result if its program does nothing but copy stdin to stdout."""
+    if not job.tests:
+        return result(job, stdout=job.stdin)
+    runs: list[RunResult] = []
+    for number, test in enumerate(job.tests):
+        runs.append(
+            RunResult(
+                Verdict.SUCCEEDED, exit_code=0, stdout=Stream(test.stdin, len(test.stdin)), usage=Usage(5, 3, 9_000)
+            )
+        )
+        if judge is not None and not judge(number, runs[-1]):
+            break
+    return replace(result(job), tests=tuple(runs))
+
+
 def stamp(language: str) -> RuntimeStamp:
     return RuntimeStamp({"python": "3.13.5"}.get(language, "1.0.0"), f"sha256:fake-{language}", "fake", "0")
 
@@ -42,19 +64,19 @@ class FakeEvaluator:
     """
 
     def __init__(self, script: Callable[["FakeEvaluator", Job], Result] | None = None) -> None:
-        self.script = script or (lambda fake, job: result(job, stdout=job.stdin))
+        self.script = script
         self.jobs: list[Job] = []
         self.entered = threading.Semaphore(0)
         self.release = threading.Event()
         self.leftovers: list[str] = []
         self._closed = False
 
-    def evaluate(self, job: Job, cancellation: Cancellation) -> Result:
+    def evaluate(self, job: Job, cancellation: Cancellation, judge: Judge | None = None) -> Result:
         woken = threading.Event()
         cancellation.bind(woken.set)
         self.jobs.append(job)
         self._local.cancelled = woken
-        return self.script(self, job)
+        return self.script(self, job) if self.script else echo(job, judge)
 
     _local = threading.local()
 
@@ -69,6 +91,9 @@ class FakeEvaluator:
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         return {language: stamp(language) for language in catalogue()}
+
+    def pool_state(self) -> dict[str, dict[str, int]]:
+        return {}
 
     def remove_leftovers(self, is_alive: Callable[[str], bool]) -> int:
         gone = [worker for worker in self.leftovers if not is_alive(worker)]

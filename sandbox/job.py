@@ -68,6 +68,7 @@ class Job:
     isolation: Isolation = Isolation.EXECUTION
     tests: tuple[Test, ...] = ()
     stops_early: bool = False  # the judge may end it before all tests have run
+    alone: bool = False  # while nothing else runs on this worker
 
     @property
     def runs(self) -> tuple[Test, ...]:

@@ -15,7 +15,7 @@ class SourceName:
 
 
 def name_source(runtime: Runtime, source: str) -> SourceName:
-    """The name that ``source`` must have: fixed for most languages, after its public class where the compiler asks so."""
+    """The name that ``source`` must have: fixed for most languages, after its public class where that is asked."""
     if runtime.source_name == "public-class":
         return _name_after_public_class(source)
     return SourceName(file=runtime.source_name, main=runtime.source_name)
@@ -35,7 +35,7 @@ _MAIN = re.compile(r"\bvoid\s+main\s*\(")
 
 
 def _name_after_public_class(source: str) -> SourceName:
-    """A Java file is named after its public type, wherever that stands; the class to run is it, or the one with `main`."""
+    """A file is named after its public type, wherever that stands; the class to run is it, or the one with `main`."""
     text = _HIDDEN.sub(" ", source)
     package = _PACKAGE.search(text)
     types = list(_top_level_types(text))

@@ -16,9 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sandbox.errors import SandboxError
-
 from sandbox.docker import Sandbox
+from sandbox.errors import SandboxError
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ RETRY_SECONDS = 2  # after a start that failed, so that a broken engine is not h
 
 @dataclass(frozen=True, slots=True)
 class PoolSize:
-    """``per_language``: the most that stand ready for one language. ``memory_mb``: for all that stand ready together."""
+    """``per_language``: the most that stand ready for one language. ``memory_mb``: for all that wait together."""
 
     per_language: int
     memory_mb: int

@@ -7,7 +7,7 @@ not exactly as it must be is `ProtocolViolated`.
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 
 from sandbox.errors import ProtocolViolated
 
@@ -47,7 +47,7 @@ _LONGEST = {
 }
 
 
-class StoppedFor(str, Enum):
+class StoppedFor(StrEnum):
     """Why the supervisor ended a cell."""
 
     NONE = "none"
@@ -138,8 +138,7 @@ def parse_lines(payload: bytes) -> dict[str, str]:
     """``key value`` lines → a dict. Raises `ProtocolViolated` on anything else."""
     try:
         lines = payload.decode().splitlines()
-        pairs = [line.split(" ", 1) for line in lines]
-        fields = {key: value for key, value in pairs}
+        fields: dict[str, str] = dict(line.split(" ", 1) for line in lines)
     except ValueError as error:
         raise ProtocolViolated("a text frame that is not lines of key and value") from error
     if len(fields) != len(lines):
@@ -158,7 +157,7 @@ class FrameReader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterable[tuple[FrameType, bytes]]:
-        """All frames that are complete now. Raises `ProtocolViolated` on an unknown type or a length beyond its bound."""
+        """All frames that are complete now. Raises `ProtocolViolated` on an unknown type or too great a length."""
         self._buffer += data
         start = 0
         try:

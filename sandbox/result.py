@@ -1,6 +1,6 @@
 """What came of a job: the verdict with everything that is needed to score it, byte-exact."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sandbox.verdict import Limit, Phase, Verdict
 
@@ -64,6 +64,12 @@ class RunResult:
     stderr: Stream = field(default_factory=Stream)
     usage: Usage = field(default_factory=Usage)
 
+    def cut(self, room: int) -> "RunResult":
+        """The same with at most ``room`` bytes of output, both streams together."""
+        stdout = Stream(self.stdout.content[:room], self.stdout.total)
+        stderr = Stream(self.stderr.content[: room - len(stdout.content)], self.stderr.total)
+        return replace(self, stdout=stdout, stderr=stderr)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -82,3 +88,4 @@ class Result:
     compilation: Compilation | None = None
     usage: Usage = field(default_factory=Usage)
     tests: tuple[RunResult, ...] = ()
+    had_company: bool = False  # other programs ran on this worker meanwhile

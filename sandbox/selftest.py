@@ -1,4 +1,4 @@
-"""One small program per language and status, run in the real sandbox: what `make doctor` and a new engine are tried with."""
+"""One small program per language and status, run in the real sandbox: what `make doctor` tries an engine with."""
 
 import tomllib
 from collections.abc import Iterator
