@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sandbox.catalogue import Runtime, Step
-from sandbox.errors import ProtocolViolated, SandboxError, SandboxLost
 from sandbox.docker import Sandbox
+from sandbox.errors import ProtocolViolated, SandboxError, SandboxLost
 from sandbox.job import Job
 from sandbox.naming import SourceName, name_source
 from sandbox.protocol import CellOrder, CellReport, FrameType, StoppedFor
@@ -150,7 +150,7 @@ class Session:
                 elif kind is FrameType.STDERR:
                     stderr.add(payload)
                 elif kind is FrameType.ENDED:
-                    return _ended(cpu.correct(CellReport.parse(payload)), order, phase, stdout, stderr)
+                    return _ended(self._believed(payload, cpu), order, phase, stdout, stderr)
                 elif kind is FrameType.FAILED:
                     raise SandboxError(f"the supervisor failed: {payload.decode(errors='replace')}")
                 else:
@@ -167,6 +167,11 @@ class Session:
             reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.WALL_TIME
         decision = decide(Evidence(phase, None, None, frozenset({reached})))
         return _Cell(decision, None, stdout.close(None), stderr.close(None))
+
+    def _believed(self, payload: bytes, cpu: "_CpuWatch") -> CellReport:
+        report = cpu.correct(CellReport.parse(payload))
+        # Where no runtime reports it, only the program can have left that file.
+        return replace(report, heap_exhausted=report.heap_exhausted and self._runtime.reports_heap)
 
     def _receive(self, deadline: float, cpu: "_CpuWatch") -> tuple[FrameType, bytes]:
         """The next frame, with an eye on the CPU time meanwhile. Raises `TimeoutError` at the deadline."""
