@@ -33,8 +33,9 @@ _QUEUED = Q(status=Status.QUEUED)
 _RUNNING = Q(status=Status.RUNNING)
 _UNFINISHED = Q(status__in=UNFINISHED)
 
-# What a list does not need, and must not load: each may be megabytes.
-BLOBS = ("source", "files", "stdin", "args", "expected_stdout", "stdout", "stderr", "compile_stdout", "compile_stderr")
+# Not loaded where it is not needed: each may be megabytes.
+INPUTS = ("source", "files", "stdin", "args", "expected_stdout")
+OUTPUTS = ("stdout", "stderr", "compile_stdout", "compile_stderr")
 
 
 class Execution(models.Model):
