@@ -134,7 +134,9 @@ class StrictJSONParser(BaseParser):
         if charset is not None and charset[1].lower() not in {"utf-8", "utf8"}:
             raise UnsupportedMediaType([FieldError("Content-Type", "The character set must be UTF-8.")])
         limit: int = settings.CODEFORGE_MAX_BODY_BYTES
-        if int(request.META.get("CONTENT_LENGTH") or 0) > limit:
+        # A length that is no number is one that the server has refused to read by.
+        length = request.META.get("CONTENT_LENGTH") or ""
+        if length.isdecimal() and int(length) > limit:
             raise PayloadTooLarge
         body = stream.read(limit + 1)
         if len(body) > limit:

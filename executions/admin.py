@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest
 
-from executions.models import BLOBS, Execution, QueueState, RuntimeImage, Worker
+from executions.models import INPUTS, OUTPUTS, Execution, QueueState, RuntimeImage, Worker
 
 _SHOWN_BYTES = 20_000
 
@@ -36,7 +36,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
         match = request.resolver_match
         rows: QuerySet[Execution] = super().get_queryset(request)
-        return rows.defer(*BLOBS) if match and match.url_name == "executions_execution_changelist" else rows
+        return rows.defer(*INPUTS, *OUTPUTS) if match and match.url_name == "executions_execution_changelist" else rows
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         hidden = {"fingerprint"}

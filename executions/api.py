@@ -1,6 +1,7 @@
 """The API's doors: read, call, show. No decisions."""
 
 import uuid
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -21,6 +22,10 @@ from sandbox.catalogue import catalogue
 
 class Door(APIView):
     http_method_names = ("get", "head", "post", "delete")
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        parameters.require_length(request.headers)
 
 
 class ExecutionList(Door):
@@ -109,7 +114,7 @@ class ExecutionSource(Door):
     def get(self, request: Request, execution_id: uuid.UUID) -> Response:
         """The program with its files, input and limits: sent again as a request, it asks for the same."""
         parameters.read_parameters(request.query_params)
-        return Response(representation.submitted(queries.get_for(account_of(request), execution_id)))
+        return Response(representation.submitted(queries.submitted_for(account_of(request), execution_id)))
 
 
 class ExecutionCancel(Door):

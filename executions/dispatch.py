@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 # A message that nobody acted on after this was lost, or waits in a long line; another does no harm.
 SENT_AGAIN_AFTER = timedelta(seconds=10)
 # After a failure to reach the broker, nobody tries for this long: the sweep sends later what is not sent now.
-_BROKER_REST_S = 3.0
+_BROKER_REST_S = 5.0
 _broker_rests_until = 0.0
 
 Message = tuple[uuid.UUID, str]  # execution, language

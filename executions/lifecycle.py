@@ -18,7 +18,7 @@ Several workers, the sweep and customers act on a row at once, and any of them m
 
 import logging
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -34,6 +34,8 @@ from executions.models import MAX_ATTEMPTS, UNFINISHED, Execution, Status
 from sandbox.result import Result
 
 logger = logging.getLogger(__name__)
+
+ClaimId = tuple[uuid.UUID, int]  # an execution, and the attempt that was claimed
 
 LEASE = timedelta(seconds=15)
 # The second attempt follows at once; before the third, whatever is wrong gets a moment to pass.
@@ -86,11 +88,11 @@ def claim(execution_id: uuid.UUID, *, worker_id: uuid.UUID) -> Execution | None:
     return Execution.objects.filter(pk=execution_id, status=Status.RUNNING, worker_id=worker_id).first()
 
 
-def renew(claims: Iterable[uuid.UUID], *, worker_id: uuid.UUID) -> dict[uuid.UUID, bool]:
-    """Renew the leases of a worker's claims. Gives those that it still holds, and whether each is to be stopped."""
-    held = Execution.objects.filter(pk__in=list(claims), status=Status.RUNNING, worker_id=worker_id)
+def renew(claims: Collection[ClaimId], *, worker_id: uuid.UUID) -> set[ClaimId]:
+    """Renew the leases of a worker's claims. Gives those that are to go on: still held, and not to be cancelled."""
+    held = Execution.objects.filter(pk__in={pk for pk, _ in claims}, status=Status.RUNNING, worker_id=worker_id)
     held.update(lease_until=Now() + LEASE)
-    return {pk: at is not None for pk, at in held.values_list("pk", "cancel_requested_at")}
+    return set(held.filter(cancel_requested_at=None).values_list("pk", "attempts")) & set(claims)
 
 
 def claim_again(claim: Execution) -> Execution | None:

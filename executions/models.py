@@ -33,20 +33,9 @@ _QUEUED = Q(status=Status.QUEUED)
 _RUNNING = Q(status=Status.RUNNING)
 _UNFINISHED = Q(status__in=UNFINISHED)
 
-# What a list does not need, and must not load: each may be megabytes.
-BLOBS = (
-    "source",
-    "files",
-    "stdin",
-    "args",
-    "expected_stdout",
-    "stdout",
-    "stderr",
-    "compile_stdout",
-    "compile_stderr",
-    "tests",
-    "test_results",
-)
+# Not loaded where it is not needed: each may be megabytes.
+INPUTS = ("source", "files", "stdin", "args", "expected_stdout", "tests")
+OUTPUTS = ("stdout", "stderr", "compile_stdout", "compile_stderr", "test_results")
 
 
 class Execution(models.Model):

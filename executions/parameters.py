@@ -30,6 +30,12 @@ def read_idempotency_key(value: str | None) -> str | None:
     return value
 
 
+def require_length(headers: Mapping[str, str]) -> None:
+    """A body in chunks would be read as an empty one."""
+    if "Transfer-Encoding" in headers:
+        raise InvalidRequest([FieldError("Transfer-Encoding", "Send the body whole, with its Content-Length.")])
+
+
 def read_parameters(query: QueryDict, **readers: Callable[[str], Any]) -> dict[str, Any]:
     """The values of the parameters that ``readers`` know, by name. Everything that is wrong is told at once."""
     values, errors = _read(query, readers)

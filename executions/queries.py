@@ -13,14 +13,23 @@ from django.db.models import Q, QuerySet, Subquery
 from accounts.models import Account, UsagePeriod
 from accounts.usage import current_period, runs_used
 from codeforge.errors import FieldError, InvalidRequest, NotFound
-from executions.models import BLOBS, UNFINISHED, Execution, QueueState, Status
+from executions.models import INPUTS, OUTPUTS, UNFINISHED, Execution, QueueState, Status
 
 MAX_PAGE = 200
 
 
 def get_for(account: Account, execution_id: uuid.UUID) -> Execution:
     """The account's execution. `NotFound` for what is not there, was erased, or is somebody else's."""
-    execution = _visible_to(account).filter(pk=execution_id).first()
+    return _get(_visible_to(account).defer(*INPUTS), execution_id)
+
+
+def submitted_for(account: Account, execution_id: uuid.UUID) -> Execution:
+    """`get_for`, with what was submitted instead of what came of it."""
+    return _get(_visible_to(account).defer(*OUTPUTS), execution_id)
+
+
+def _get(rows: QuerySet[Execution], execution_id: uuid.UUID) -> Execution:
+    execution = rows.filter(pk=execution_id).first()
     if execution is None:
         raise NotFound
     return execution
@@ -66,7 +75,7 @@ def listing_for(account: Account, filters: Filters, *, limit: int, cursor: str |
 
     Pages are cut by place and not by number, so that new executions do not shift them.
     """
-    rows = _visible_to(account).defer(*BLOBS)
+    rows = _visible_to(account).defer(*INPUTS, *OUTPUTS)
     if filters.status:
         rows = rows.filter(status=filters.status)
     if filters.language:

@@ -15,7 +15,6 @@ from executions.models import Execution
 from executions.testing import Judge, tests_of
 from executions.worker import Resident
 from sandbox.errors import RunCancelled, SandboxError
-from sandbox.evaluator import Cancellation
 from sandbox.job import File, Isolation, Job, Limits, Program
 from sandbox.result import Result
 from sandbox.verdict import Limit, Verdict
@@ -28,44 +27,44 @@ _IDLE_SHARE = 0.5
 
 def run(execution_id: uuid.UUID, *, resident: Resident) -> None:
     """Run an execution that was admitted. Nothing happens when another worker has it, or it needs no run any more."""
-    execution = lifecycle.claim(execution_id, worker_id=resident.id)
-    if execution is None:
-        return
+    claim = lifecycle.claim(execution_id, worker_id=resident.id)
+    if claim is not None and (again := _attempt(claim, resident, alone=False)) is not None:
+        _attempt(again, resident, alone=True)
+
+
+def _attempt(claim: Execution, resident: Resident, *, alone: bool) -> Execution | None:
+    """Run it and settle what came of it; or give the claim of another attempt, to be made ``alone``."""
     try:
-        _attempt(execution, resident)
+        result, judge = _evaluate(claim, resident, alone=alone)
+        if not alone and _blames_the_machine(result, job_of(claim)) and (again := lifecycle.claim_again(claim)):
+            return again
+        _finish(claim, result, judge.results(result))
     except RunCancelled:
-        lifecycle.cancelled(execution)
+        lifecycle.cancelled(claim)
     except SandboxError as error:
-        _log(execution, error)
-        lifecycle.requeue_or_fail(execution, code=error.code, retryable=error.retryable)
+        _log(claim, error)
+        lifecycle.requeue_or_fail(claim, code=error.code, retryable=error.retryable)
     except Exception as error:  # noqa: BLE001  a bug of ours must not leave the row running until its lease ends
-        _log(execution, error)
-        lifecycle.requeue_or_fail(execution, code="unexpected", retryable=True)
+        _log(claim, error)
+        lifecycle.requeue_or_fail(claim, code="unexpected", retryable=True)
+    return None
 
 
-def _attempt(execution: Execution, resident: Resident) -> None:
-    with resident.holding(execution) as cancellation:
-        if not resident.offers(execution.language, execution.version):
+def _evaluate(claim: Execution, resident: Resident, *, alone: bool) -> tuple[Result, Judge]:
+    with resident.holding(claim) as cancellation:
+        if not resident.offers(claim.language, claim.version):
             raise RuntimeNotHere
         # A run takes seconds, and there are more threads than connections.
         if not connection.in_atomic_block:
             connection.close()
-        result, judge = _evaluate(execution, resident, cancellation, alone=False)
-        if _blames_the_machine(result, job_of(execution)) and (again := lifecycle.claim_again(execution)):
-            execution = again
-            result, judge = _evaluate(execution, resident, cancellation, alone=True)
-        test_results = judge.results(result)
-        passed = _passed(execution, result, test_results)
-        if not lifecycle.finish(execution, result, passed=passed, test_results=test_results):
-            logger.warning("Too late to finish", extra={"execution": execution.pk, "attempt": execution.attempts})
+        judge = Judge(claim.tests or (), claim.stop_on_first_failure)
+        return resident.evaluator.evaluate(replace(job_of(claim), alone=alone), cancellation, judge), judge
 
 
-def _evaluate(
-    execution: Execution, resident: Resident, cancellation: Cancellation, *, alone: bool
-) -> tuple[Result, Judge]:
-    judge = Judge(execution.tests or (), execution.stop_on_first_failure)
-    job = replace(job_of(execution), alone=alone)
-    return resident.evaluator.evaluate(job, cancellation, judge), judge
+def _finish(claim: Execution, result: Result, test_results: Sequence[Mapping[str, Any]]) -> None:
+    passed = _passed(claim, result, test_results)
+    if not lifecycle.finish(claim, result, passed=passed, test_results=test_results):
+        logger.warning("Too late to finish", extra={"execution": claim.pk, "attempt": claim.attempts})
 
 
 def _blames_the_machine(result: Result, job: Job) -> bool:

@@ -71,7 +71,7 @@ def _earlier(account: Account, idempotency_key: str | None, fingerprint: bytes) 
     """The execution that the key has made already."""
     if idempotency_key is None:
         return None
-    execution = Execution.objects.filter(account=account, idempotency_key=idempotency_key).first()
+    execution = Execution.objects.filter(account=account, idempotency_key=idempotency_key).only("fingerprint").first()
     if execution is not None and not hmac.compare_digest(bytes(execution.fingerprint or b""), fingerprint):
         raise IdempotencyKeyReused
     return execution

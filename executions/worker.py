@@ -48,7 +48,7 @@ class Resident:
         self._worker = worker
         self._versions = {language: stamp.version for language, stamp in evaluator.runtimes().items()}
         self._lock = threading.Lock()
-        self._running: dict[uuid.UUID, Cancellation] = {}
+        self._running: dict[lifecycle.ClaimId, Cancellation] = {}
         self._stopped = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
         self._listener = Listener({notify.CANCEL: self._cancel}, on_gap=lambda: None)
@@ -85,15 +85,17 @@ class Resident:
     def holding(self, claim: Execution) -> Iterator[Cancellation]:
         """Renew the claim's lease, and pass requests to cancel on to it, for as long as the block lasts."""
         cancellation = Cancellation()
+        # With the attempt: one that was taken back may still run here when the next has begun.
+        held = (claim.pk, claim.attempts)
         with self._lock:
-            self._running[claim.pk] = cancellation
+            self._running[held] = cancellation
         try:
             if claim.cancel_requested_at is not None:
                 cancellation.cancel()
             yield cancellation
         finally:
             with self._lock:
-                self._running.pop(claim.pk, None)
+                del self._running[held]
 
     # --- The keeper ---------------------------------------------------------------------------------------------------
 
@@ -122,10 +124,8 @@ class Resident:
             running = dict(self._running)
         if not running:
             return
-        held = lifecycle.renew(running, worker_id=self.id)
-        for execution_id, cancellation in running.items():
-            if held.get(execution_id, True):
-                cancellation.cancel()
+        for claim in running.keys() - lifecycle.renew(running, worker_id=self.id):
+            running[claim].cancel()
 
     def tidy(self) -> None:
         """Take back what dead workers of this machine ran, remove their sandboxes, and say what can be run here."""
@@ -165,8 +165,8 @@ class Resident:
 
     def _cancel(self, payload: str) -> None:
         with self._lock:
-            cancellation = self._running.get(uuid.UUID(payload))
-        if cancellation is not None:
+            meant = [cancellation for (pk, _), cancellation in self._running.items() if str(pk) == payload]
+        for cancellation in meant:
             cancellation.cancel()
 
 

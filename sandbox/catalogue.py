@@ -32,6 +32,7 @@ class Runtime:
     source_name         how the source file gets its name, see `sandbox.naming`
     compile             None for an interpreted language
     checks_syntax       its start-up says over descriptor 3 whether the syntax is right, before the program runs
+    reports_heap        it leaves a file in the report folder when its heap, capped at the memory limit, is full
     stack_is_memory     the stack may grow to the memory limit; else it has 8 MiB
     memory_overhead_mb  what the language itself needs, added to the program's limit so that the program gets it whole
     compile_memory_mb   the least that the compile step is given
@@ -45,6 +46,7 @@ class Runtime:
     run: Step
     compile: Step | None
     checks_syntax: bool
+    reports_heap: bool
     stack_is_memory: bool
     options: Mapping[str, Option]
     memory_overhead_mb: int
@@ -73,6 +75,7 @@ def _read(folder: Path) -> Runtime:
         run=step("run"),
         compile=step("compile") if "compile" in data else None,
         checks_syntax=data["run"].get("checks_syntax", False),
+        reports_heap=data["run"].get("reports_heap", False),
         stack_is_memory=data["run"].get("stack_is_memory", False),
         options={name: Option(option["values"], option["default"]) for name, option in data.get("options", {}).items()},
         memory_overhead_mb=data["memory_overhead_mb"],

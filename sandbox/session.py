@@ -208,7 +208,7 @@ class Session:
                 elif kind is FrameType.ENDED:
                     report = CellReport.parse(payload)
                     self.is_well = not report.dirty
-                    return _ended(cpu.correct(report), order, phase, stdout, stderr)
+                    return _ended(self._believed(report, cpu), order, phase, stdout, stderr)
                 else:
                     raise _unexpected(kind, payload, "while a cell runs")
         except SandboxLost:
@@ -227,6 +227,11 @@ class Session:
             decision.verdict, decision.limit_exceeded, stdout=stdout.close(None), stderr=stderr.close(None)
         )
         return Cell(result, "none")
+
+    def _believed(self, report: CellReport, cpu: "_CpuWatch") -> CellReport:
+        report = cpu.correct(report)
+        # Where no runtime reports it, only the program can have left that file.
+        return replace(report, heap_exhausted=report.heap_exhausted and self._runtime.reports_heap)
 
     def _receive(self, deadline: float, cpu: "_CpuWatch") -> tuple[FrameType, bytes]:
         """The next frame, with an eye on the CPU time meanwhile. Raises `TimeoutError` at the deadline."""

@@ -286,9 +286,17 @@ static void wipe_environment(void)
     *environ = NULL;
 }
 
+/* Devices that gVisor gives to everybody, that no program needs, and that a lot of code stands behind. */
+static void remove_devices(void)
+{
+    unlink("/dev/fuse");
+    unlink("/dev/net/tun");
+}
+
 int main(void)
 {
     wipe_environment();
+    remove_devices();
     prctl(PR_SET_DUMPABLE, 0); /* no process of another uid can look into this one, or leave it attached */
     signal(SIGPIPE, SIG_IGN);
     umask(022);

@@ -251,6 +251,11 @@ def test_a_compressed_body_is_refused(owner: Caller, log_text: Callable[[], str]
     assert_no_trace(log_text, owner.key)
 
 
+def test_a_body_in_chunks_is_refused_and_not_read_as_an_empty_one(owner: Caller) -> None:
+    response = owner.request("POST", "/v1/executions", body(), Transfer_Encoding="chunked")
+    assert fields(refused(response, 400, "invalid_request")) == ["Transfer-Encoding"]
+
+
 def test_a_body_beyond_the_bound_is_refused_unread(owner: Caller, log_text: Callable[[], str]) -> None:
     response = owner.request("POST", "/v1/executions", body(stdin="x" * (12 * 1024 * 1024)))
 

@@ -115,13 +115,13 @@ def test_the_same_claim_finishes_once(owner: Caller) -> None:
 def test_a_lease_that_is_renewed_is_not_taken_back(owner: Caller) -> None:
     claim = claimed(owner)
     expire(claim)
-    assert lifecycle.renew([claim.pk], worker_id=ME) == {claim.pk: False}
+    assert lifecycle.renew([(claim.pk, 1)], worker_id=ME) == {(claim.pk, 1)}
     assert lifecycle.take_back(lifecycle.expired()) == 0
 
 
 def test_a_worker_renews_only_what_is_its_own(owner: Caller) -> None:
     claim = claimed(owner, by=OTHER)
-    assert lifecycle.renew([claim.pk], worker_id=ME) == {}
+    assert lifecycle.renew([(claim.pk, 1)], worker_id=ME) == set()
 
 
 def test_after_three_attempts_it_is_our_fault_and_costs_nothing(owner: Caller) -> None:

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from executions.models import BLOBS, Execution
+from executions.models import INPUTS, OUTPUTS, Execution
 from tests.cast import Caller, Workbench, fields, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +32,7 @@ def test_programs_and_outputs_are_not_even_loaded(owner: Caller) -> None:
     with CaptureQueriesContext(connection) as queries:
         owner.get("/v1/executions")
     (statement,) = [query["sql"] for query in queries if "ORDER BY" in query["sql"] and "LIMIT 51" in query["sql"]]
-    for blob in BLOBS:
+    for blob in (*INPUTS, *OUTPUTS):
         assert f'"{blob}"' not in statement
 
 

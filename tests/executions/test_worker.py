@@ -114,6 +114,23 @@ def test_a_run_that_was_taken_back_is_stopped_and_writes_nothing(
     assert (row.status, row.attempts) == (Status.QUEUED, 1)
 
 
+def test_an_attempt_that_was_taken_back_is_told_from_the_next_on_the_same_worker(
+    owner: Caller, bench: Workbench, running: tuple[Execution, Future[None]]
+) -> None:
+    execution, future = running
+    Execution.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    lifecycle.take_back(lifecycle.expired())
+    following = lifecycle.claim(execution.pk, worker_id=bench.resident.id)
+    assert following
+    with bench.resident.holding(following) as cancellation:
+        bench.resident.beat()
+        future.result(timeout=20)  # the old one was stopped, and wrote nothing
+        bench.resident.beat()
+        assert not cancellation.requested
+    assert Execution.objects.get().status == Status.RUNNING
+    assert Execution.objects.get().attempts == 2
+
+
 def test_a_cancel_that_came_before_the_run_began_stops_it(owner: Caller, bench: Workbench) -> None:
     pk = uuid.UUID(owner.submit()["executionId"])
     claim = lifecycle.claim(pk, worker_id=bench.resident.id)
