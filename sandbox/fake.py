@@ -76,9 +76,16 @@ class FakeEvaluator:
         cancellation.bind(woken.set)
         self.jobs.append(job)
         self._local.cancelled = woken
+        self._local.judge = judge
         return self.script(self, job) if self.script else echo(job, judge)
 
     _local = threading.local()
+
+    @property
+    def judge(self) -> Judge | None:
+        """The judge of the calling run, for scripts."""
+        found: Judge | None = self._local.judge
+        return found
 
     def hold(self) -> None:
         """Block the calling run until `release` is set. Raises `RunCancelled` when the run is cancelled meanwhile."""

@@ -4,53 +4,78 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('executions', '0002_count_unfinished'),
+        ("accounts", "0001_initial"),
+        ("executions", "0002_count_unfinished"),
     ]
 
     operations = [
         migrations.RemoveConstraint(
-            model_name='execution',
-            name='execution_erased_is_empty',
+            model_name="execution",
+            name="execution_erased_is_empty",
         ),
         migrations.AddField(
-            model_name='execution',
-            name='stop_on_first_failure',
+            model_name="execution",
+            name="stop_on_first_failure",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='execution',
-            name='test_results',
+            model_name="execution",
+            name="test_results",
             field=models.JSONField(default=list),
         ),
         migrations.AddField(
-            model_name='execution',
-            name='tests',
+            model_name="execution",
+            name="tests",
             field=models.JSONField(null=True),
         ),
         migrations.AddField(
-            model_name='execution',
-            name='tests_passed',
+            model_name="execution",
+            name="tests_passed",
             field=models.PositiveSmallIntegerField(null=True),
         ),
         migrations.AddField(
-            model_name='execution',
-            name='tests_total',
+            model_name="execution",
+            name="tests_total",
             field=models.PositiveSmallIntegerField(null=True),
         ),
         migrations.AddField(
-            model_name='worker',
-            name='pool',
-            field=models.JSONField(default=dict, help_text='Its warm sandboxes, by language.'),
+            model_name="worker",
+            name="pool",
+            field=models.JSONField(default=dict, help_text="Its warm sandboxes, by language."),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(('tests_passed', None), ('tests_passed__lte', models.F('tests_total')), _connector='OR'), name='execution_tests_counted'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("tests_passed", None), ("tests_passed__lte", models.F("tests_total")), _connector="OR"
+                ),
+                name="execution_tests_counted",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='execution',
-            constraint=models.CheckConstraint(condition=models.Q(('erased_at', None), models.Q(('args', []), ('expected_stdout', None), ('files', []), ('idempotency_key', None), ('metadata', {}), ('source', ''), ('stdin', b''), ('test_results', []), ('tests', None), ('compile_stderr', b''), ('compile_stdout', b''), ('stderr', b''), ('stdout', b'')), _connector='OR'), name='execution_erased_is_empty'),
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("erased_at", None),
+                    models.Q(
+                        ("args", []),
+                        ("expected_stdout", None),
+                        ("files", []),
+                        ("idempotency_key", None),
+                        ("metadata", {}),
+                        ("source", ""),
+                        ("stdin", b""),
+                        ("test_results", []),
+                        ("tests", None),
+                        ("compile_stderr", b""),
+                        ("compile_stdout", b""),
+                        ("stderr", b""),
+                        ("stdout", b""),
+                    ),
+                    _connector="OR",
+                ),
+                name="execution_erased_is_empty",
+            ),
         ),
     ]

@@ -64,6 +64,8 @@ REQUEST = {
     "limits",
     "expectedStdout",
     "checker",
+    "tests",
+    "stopOnFirstFailure",
     "isolation",
     "metadata",
 }
