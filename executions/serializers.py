@@ -92,7 +92,7 @@ class CheckerSerializer(StrictSerializer):
         return {}
 
 
-class LimitsSerializer(StrictSerializer):
+class RequestedLimitsSerializer(StrictSerializer):
     """Times in milliseconds, memory and disk in MiB. What is not given is the plan's default."""
 
     wallTimeMs = StrictInteger(source="wall_time_ms", required=False, help_text="Time on the clock.")
@@ -135,7 +135,7 @@ class ExecutionRequestSerializer(StrictSerializer):
     options = StrictStringMap(
         max_pairs=16, max_key=40, max_value=100, default=dict, help_text='Of the language: C++ `{"standard": "c++17"}`.'
     )
-    limits = LimitsSerializer(default=dict)
+    limits = RequestedLimitsSerializer(default=dict)
     expectedStdout = StrictString(
         source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False, help_text="Then `passed` is set."
     )
