@@ -225,7 +225,7 @@ def test_a_sandbox_ends_with_its_worker_even_if_nobody_clears_up(
 class Mislabelled(Engine):
     """An engine on which the name of gVisor stands for something else."""
 
-    insecure = False  # type: ignore[assignment]
+    insecure = False
 
 
 def test_a_runtime_that_is_not_gvisor_is_found_out_from_inside(client: docker.DockerClient) -> None:
