@@ -60,7 +60,7 @@ class ExecutionList(Door):
         summary="List executions",
         tags=["Executions"],
         parameters=schema.LISTING,
-        responses=schema.ExecutionPageShape,
+        responses=schema.ExecutionPageSerializer,
     )
     def get(self, request: Request) -> Response:
         """The newest first, without program texts and outputs."""
@@ -77,7 +77,7 @@ class ExecutionDetail(Door):
         summary="Get an execution",
         tags=["Executions"],
         parameters=[schema.WAIT, schema.ENCODING],
-        responses=schema.ExecutionShape,
+        responses=schema.ExecutionSerializer,
     )
     def get(self, request: Request, execution_id: uuid.UUID) -> Response:
         """Its present state; with `?wait=`, as soon as it has ended."""
@@ -109,7 +109,7 @@ class ExecutionSource(Door):
         operation_id="getExecutionSource",
         summary="Get what was submitted",
         tags=["Executions"],
-        responses=schema.SubmittedShape,
+        responses=schema.SubmittedSerializer,
     )
     def get(self, request: Request, execution_id: uuid.UUID) -> Response:
         """The program with its files, input and limits: sent again as a request, it asks for the same."""
@@ -149,7 +149,7 @@ class RuntimeList(Door):
         summary="List languages",
         tags=["Runtimes"],
         auth=[],
-        responses=schema.RuntimeListShape,
+        responses=schema.RuntimeListSerializer,
     )
     def get(self, request: Request) -> Response:
         """The languages with their versions, commands, options and limits. Needs no key."""
@@ -167,7 +167,9 @@ class RuntimeList(Door):
 
 
 class Usage(Door):
-    @extend_schema(operation_id="getUsage", summary="Get usage", tags=["Usage"], responses=schema.AccountUsageShape)
+    @extend_schema(
+        operation_id="getUsage", summary="Get usage", tags=["Usage"], responses=schema.AccountUsageSerializer
+    )
     def get(self, request: Request) -> Response:
         """What the account has used this month, and what it has going on."""
         parameters.read_parameters(request.query_params)

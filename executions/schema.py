@@ -9,7 +9,7 @@ from rest_framework import serializers
 from executions.models import Status
 from executions.parameters import ENCODINGS, MAX_WAIT_S
 from executions.queries import MAX_PAGE
-from executions.serializers import ISOLATIONS, ExecutionRequestSerializer
+from executions.serializers import CHECKERS, ISOLATIONS, ExecutionRequestSerializer
 from sandbox.catalogue import catalogue
 from sandbox.verdict import Limit, Phase, Verdict
 
@@ -18,10 +18,14 @@ Shape = serializers.Serializer[Any]
 # Lists that stand in several places of the document, there under one name: see `ENUM_NAME_OVERRIDES` in the settings.
 LANGUAGES = [(language, language) for language in catalogue()]
 STATUSES = [(status, status) for status in Status.values]
+PHASES = [(phase.value, phase.value) for phase in Phase]
+LIMITS = [(limit.value, limit.value) for limit in Limit]
+CHECKER_CHOICES = [(checker, checker) for checker in CHECKERS]
+ISOLATIONS = [("execution", "execution")]
 ENCODING_CHOICES = [(encoding, encoding) for encoding in ENCODINGS]
 
 
-class RuntimeStampShape(Shape):
+class RuntimeStampSerializer(Shape):
     """What the program ran on."""
 
     version = serializers.CharField()
@@ -30,20 +34,20 @@ class RuntimeStampShape(Shape):
     sandboxVersion = serializers.CharField()
 
 
-class CompileBriefShape(Shape):
+class CompileBriefSerializer(Shape):
     exitCode = serializers.IntegerField(allow_null=True, help_text="Null when a limit or a signal ended the compiler.")
     timeMs = serializers.IntegerField(allow_null=True)
     cached = serializers.BooleanField()
 
 
-class CompileShape(CompileBriefShape):
+class CompileSerializer(CompileBriefSerializer):
     """What the compiler said; of compiled languages, also when it succeeded."""
 
     stdout = serializers.CharField()
     stderr = serializers.CharField()
 
 
-class UsageShape(Shape):
+class UsageSerializer(Shape):
     """The start of the sandbox counts in `startMs` only."""
 
     wallTimeMs = serializers.IntegerField(allow_null=True)
@@ -54,7 +58,7 @@ class UsageShape(Shape):
     compileTimeMs = serializers.IntegerField(allow_null=True)
 
 
-class LimitsShape(Shape):
+class LimitsSerializer(Shape):
     """All limits, as applied."""
 
     wallTimeMs = serializers.IntegerField()
@@ -66,20 +70,20 @@ class LimitsShape(Shape):
     diskMb = serializers.IntegerField()
 
 
-class InternalErrorShape(Shape):
+class InternalErrorSerializer(Shape):
     """Our fault: a code, and an id to quote."""
 
     code = serializers.CharField()
     id = serializers.UUIDField()
 
 
-class TestUsageShape(Shape):
+class TestUsageSerializer(Shape):
     wallTimeMs = serializers.IntegerField(allow_null=True)
     cpuTimeMs = serializers.IntegerField(allow_null=True)
     memoryPeakKb = serializers.IntegerField(allow_null=True)
 
 
-class TestResultShape(Shape):
+class TestResultSerializer(Shape):
     """What came of one test."""
 
     id = serializers.CharField()
@@ -94,21 +98,21 @@ class TestResultShape(Shape):
     outputLossy = serializers.BooleanField()
     exitCode = serializers.IntegerField(allow_null=True)
     signal = serializers.CharField(allow_null=True)
-    limitExceeded = serializers.ChoiceField(choices=[limit.value for limit in Limit], allow_null=True)
-    usage = TestUsageShape()
+    limitExceeded = serializers.ChoiceField(choices=LIMITS, allow_null=True)
+    usage = TestUsageSerializer()
 
 
-class ExecutionBriefShape(Shape):
+class ExecutionBriefSerializer(Shape):
     """An execution without program text and outputs."""
 
     executionId = serializers.UUIDField()
     status = serializers.ChoiceField(choices=Status.values)
-    phase = serializers.ChoiceField(choices=[phase.value for phase in Phase], allow_null=True)
+    phase = serializers.ChoiceField(choices=PHASES, allow_null=True)
     passed = serializers.BooleanField(
         allow_null=True, help_text="Set when `expectedStdout` was given and the program ran."
     )
     language = serializers.ChoiceField(choices=list(catalogue()))
-    runtime = RuntimeStampShape(allow_null=True)
+    runtime = RuntimeStampSerializer(allow_null=True)
     stdoutBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
     stderrBytes = serializers.IntegerField(help_text="All that was written, also what was cut.")
     stdoutTruncated = serializers.BooleanField()
@@ -117,25 +121,25 @@ class ExecutionBriefShape(Shape):
     signal = serializers.CharField(
         allow_null=True, help_text="The name of the signal that ended it; `exitCode` is then null."
     )
-    limitExceeded = serializers.ChoiceField(choices=[limit.value for limit in Limit], allow_null=True)
-    compile: Any = CompileBriefShape(allow_null=True)
-    usage = UsageShape()
-    limits = LimitsShape()
+    limitExceeded = serializers.ChoiceField(choices=LIMITS, allow_null=True)
+    compile: Any = CompileBriefSerializer(allow_null=True)
+    usage = UsageSerializer()
+    limits = LimitsSerializer()
     isolation = serializers.ChoiceField(choices=ISOLATIONS)
     attempts = serializers.IntegerField()
-    tests: Any = TestResultShape(
+    tests: Any = TestResultSerializer(
         many=True, allow_null=True, help_text="Those that were run, in their order. Null in lists and until the end."
     )
     testsPassed = serializers.IntegerField(allow_null=True)
     testsTotal = serializers.IntegerField(allow_null=True)
-    error = InternalErrorShape(allow_null=True)
+    error = InternalErrorSerializer(allow_null=True)
     metadata = serializers.DictField(child=serializers.CharField())
     createdAt = serializers.DateTimeField()
     startedAt = serializers.DateTimeField(allow_null=True)
     finishedAt = serializers.DateTimeField(allow_null=True)
 
 
-class ExecutionShape(ExecutionBriefShape):
+class ExecutionSerializer(ExecutionBriefSerializer):
     """An execution. `stdout` and `stderr` are strings in every state."""
 
     stdout = serializers.CharField()
@@ -143,60 +147,60 @@ class ExecutionShape(ExecutionBriefShape):
     outputLossy = serializers.BooleanField(
         help_text="Some bytes are not UTF-8 and were replaced: `?encoding=base64` has them."
     )
-    compile = CompileShape(allow_null=True)
+    compile = CompileSerializer(allow_null=True)
 
 
-class ExecutionPageShape(Shape):
+class ExecutionPageSerializer(Shape):
     nextCursor = serializers.CharField(allow_null=True, help_text="Null on the last page.")
 
     def get_fields(self) -> dict[str, Any]:
-        return {"data": ExecutionBriefShape(many=True), **super().get_fields()}
+        return {"data": ExecutionBriefSerializer(many=True), **super().get_fields()}
 
 
-class SubmittedShape(ExecutionRequestSerializer):
+class SubmittedSerializer(ExecutionRequestSerializer):
     """What was submitted: a request that would ask for the same again."""
 
 
-class RuntimeVersionShape(RuntimeStampShape):
+class RuntimeVersionSerializer(RuntimeStampSerializer):
     """A version that can be run now."""
 
 
-class OptionShape(Shape):
+class OptionSerializer(Shape):
     values = serializers.ListField(child=serializers.CharField())
     default: Any = serializers.CharField()
 
 
-class LimitRangeShape(Shape):
+class LimitRangeSerializer(Shape):
     default: Any = serializers.IntegerField()
     ceiling = serializers.IntegerField()
 
 
-class RuntimeShape(Shape):
+class RuntimeSerializer(Shape):
     """A language."""
 
     language = serializers.CharField()
     title = serializers.CharField()
-    versions = RuntimeVersionShape(many=True, help_text="The newest first.")
+    versions = RuntimeVersionSerializer(many=True, help_text="The newest first.")
     compileCommand = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Null: the language is not compiled."
     )
     runCommand = serializers.ListField(child=serializers.CharField())
     environment = serializers.DictField(child=serializers.CharField())
-    options = serializers.DictField(child=OptionShape())
-    limits = serializers.DictField(child=LimitRangeShape())
+    options = serializers.DictField(child=OptionSerializer())
+    limits = serializers.DictField(child=LimitRangeSerializer())
 
 
-class RuntimeListShape(Shape):
+class RuntimeListSerializer(Shape):
     def get_fields(self) -> dict[str, Any]:
-        return {"data": RuntimeShape(many=True)}
+        return {"data": RuntimeSerializer(many=True)}
 
 
-class PeriodShape(Shape):
+class PeriodSerializer(Shape):
     start = serializers.DateTimeField()
     end = serializers.DateTimeField()
 
 
-class RunsShape(Shape):
+class RunsSerializer(Shape):
     used = serializers.IntegerField(help_text="Runs of this month that count.")
     limit = serializers.IntegerField(allow_null=True, help_text="Null: without limit.")
     remaining = serializers.IntegerField(
@@ -204,18 +208,18 @@ class RunsShape(Shape):
     )
 
 
-class ConcurrencyShape(Shape):
+class ConcurrencySerializer(Shape):
     running = serializers.IntegerField()
     queued = serializers.IntegerField()
     max = serializers.IntegerField()
     maxQueued = serializers.IntegerField()
 
 
-class AccountUsageShape(Shape):
+class AccountUsageSerializer(Shape):
     plan = serializers.CharField()
-    period = PeriodShape()
-    runs = RunsShape()
-    concurrency = ConcurrencyShape()
+    period = PeriodSerializer()
+    runs = RunsSerializer()
+    concurrency = ConcurrencySerializer()
 
 
 # --- Parameters and headers -------------------------------------------------------------------------------------------
@@ -271,13 +275,15 @@ EXAMPLES = [
     )
 ]
 SUBMITTED = {
-    202: OpenApiResponse(ExecutionShape, "Accepted. With `?wait=`, it may have ended already."),
-    200: OpenApiResponse(ExecutionShape, "The Idempotency-Key was sent before, with this body: the same execution."),
+    202: OpenApiResponse(ExecutionSerializer, "Accepted. With `?wait=`, it may have ended already."),
+    200: OpenApiResponse(
+        ExecutionSerializer, "The Idempotency-Key was sent before, with this body: the same execution."
+    ),
 }
 CANCELLED = {
-    200: OpenApiResponse(ExecutionShape, "It was waiting, and is CANCELLED now. It does not count."),
+    200: OpenApiResponse(ExecutionSerializer, "It was waiting, and is CANCELLED now. It does not count."),
     202: OpenApiResponse(
-        ExecutionShape,
+        ExecutionSerializer,
         "It is running, and its worker has been told to stop: it is CANCELLED within moments, and counts.",
     ),
 }

@@ -96,7 +96,7 @@ class CheckerSerializer(StrictSerializer):
         return {}
 
 
-class LimitsSerializer(StrictSerializer):
+class RequestedLimitsSerializer(StrictSerializer):
     """Times in milliseconds, memory and disk in MiB. What is not given is the plan's default."""
 
     wallTimeMs = StrictInteger(source="wall_time_ms", required=False, help_text="Time on the clock.")
@@ -163,7 +163,7 @@ class ExecutionRequestSerializer(StrictSerializer):
     options = StrictStringMap(
         max_pairs=16, max_key=40, max_value=100, default=dict, help_text='Of the language: C++ `{"standard": "c++17"}`.'
     )
-    limits = LimitsSerializer(default=dict)
+    limits = RequestedLimitsSerializer(default=dict)
     expectedStdout = StrictString(
         source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False, help_text="Then `passed` is set."
     )
@@ -204,11 +204,13 @@ class ExecutionRequestSerializer(StrictSerializer):
 
 def _test_faults(values: Mapping[str, Any]) -> dict[str, Any]:
     """With tests, each test has its own input; the checker is the default of all."""
-    instead = {"stdin": "stdin", "args": "args", "expected_stdout": "expectedStdout"}
+    given = {
+        "stdin": bool(values.get("stdin")),
+        "args": bool(values.get("args")),
+        "expectedStdout": "expected_stdout" in values,
+    }
     faults: dict[str, Any] = {
-        shown: ["Not together with `tests`: each test has its own."]
-        for key, shown in instead.items()
-        if values.get(key)
+        name: ["Not together with `tests`: each test has its own."] for name, is_given in given.items() if is_given
     }
     seen: set[str] = set()
     for index, test in enumerate(values["tests"]):

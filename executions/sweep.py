@@ -1,6 +1,6 @@
 """Puts right what crashes and lost messages left. Safe to run at any time, anywhere, several at once.
 
-Beat drives it, and so does the keeper of every worker: a beat that has died, or workers whose slots are all taken, must
+Beat drives it, and so does every worker (`Resident`): a beat that has died, or workers whose slots are all taken, must
 not keep it from running. Whoever comes second to a row finds it locked or done.
 """
 

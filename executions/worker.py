@@ -9,7 +9,6 @@ import logging
 import os
 import socket
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from sandbox.evaluator import Cancellation, Evaluator
 
 logger = logging.getLogger(__name__)
 
-_KEEPS_EVERY_S = 3.0
+_BEATS_EVERY_S = 3.0
 _SWEEPS_EVERY_S = 5.0
 _TIDIES_EVERY_S = 30.0
 
@@ -50,7 +49,11 @@ class Resident:
         self._lock = threading.Lock()
         self._running: dict[lifecycle.ClaimId, Cancellation] = {}
         self._stopped = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
+        # Each in a thread of its own: an engine that hangs while sandboxes are removed must not let leases run out.
+        self._keepers = [
+            threading.Thread(target=self._keep, args=duty, name=duty[0].__name__, daemon=True)
+            for duty in ((self.beat, _BEATS_EVERY_S), (sweep, _SWEEPS_EVERY_S), (self.tidy, _TIDIES_EVERY_S))
+        ]
         self._listener = Listener({notify.CANCEL: self._cancel}, on_gap=lambda: None)
 
     @property
@@ -66,7 +69,8 @@ class Resident:
         self.register_runtimes()
         self.tidy()
         self._listener.start()
-        self._keeper.start()
+        for keeper in self._keepers:
+            keeper.start()
 
     def drain(self) -> None:
         """Claim nothing more. What runs goes on."""
@@ -75,8 +79,9 @@ class Resident:
     def stop(self) -> None:
         """After the last run: the row says so, and no sandbox is left."""
         self._stopped.set()
-        if self._keeper.is_alive():
-            self._keeper.join(timeout=10)
+        for keeper in self._keepers:
+            if keeper.is_alive():
+                keeper.join(timeout=10)
         self._listener.stop()
         self.evaluator.close()
         Worker.objects.filter(pk=self.id).update(stopped_at=Now())
@@ -97,25 +102,17 @@ class Resident:
             with self._lock:
                 del self._running[held]
 
-    # --- The keeper ---------------------------------------------------------------------------------------------------
+    # --- The keepers --------------------------------------------------------------------------------------------------
 
-    def _keep(self) -> None:
-        due = {self.beat: _KEEPS_EVERY_S, sweep: _SWEEPS_EVERY_S, self.tidy: _TIDIES_EVERY_S}
-        done = dict.fromkeys(due, time.monotonic())
-        while not self._stopped.wait(_KEEPS_EVERY_S):
-            for duty, every_s in due.items():
-                if time.monotonic() - done[duty] >= every_s * 0.9:
-                    done[duty] = time.monotonic()
-                    self._do(duty)
-
-    def _do(self, duty: Callable[[], None]) -> None:
-        """A duty that fails is tried again next time; the keeper itself never ends."""
-        try:
-            duty()
-        except Exception:
-            logger.exception("A duty of the keeper failed", extra={"worker": self.id})
-        finally:
-            connection.close()
+    def _keep(self, duty: Callable[[], None], every_s: float) -> None:
+        """A duty that fails is tried again next time; its keeper never ends before the worker."""
+        while not self._stopped.wait(every_s):
+            try:
+                duty()
+            except Exception:
+                logger.exception("A duty of the worker failed", extra={"worker": self.id})
+            finally:
+                connection.close()
 
     def beat(self) -> None:
         """Be seen, renew the leases, and stop what is to be stopped or is no longer ours."""
@@ -241,6 +238,10 @@ def _start(instance: CeleryWorker, **kwargs: object) -> None:
         started = start_resident(concurrency=instance.concurrency)  # type: ignore[attr-defined]  # set when it is made
     except SandboxError as error:
         raise SystemExit(f"The worker does not start: {error.code}: {error}. `manage.py doctor` says more.") from None
+    except Exception as error:
+        # Celery would only log it, and go on with a worker that fails whatever it is given.
+        logger.exception("The worker does not start")
+        raise SystemExit(1) from error
     missing = [language for language in catalogue() if language not in started.languages]
     if missing:
         logger.warning("No runtime here for %s: left to other workers.", ", ".join(missing))

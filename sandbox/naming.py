@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from sandbox.catalogue import Runtime
 
 
+LONGEST_FILE_NAME = 255  # bytes, of one name in a file system
+
+
 @dataclass(frozen=True, slots=True)
 class SourceName:
     """``file``: the name in the working directory. ``main``: what is named to the runtime to start it."""
@@ -43,8 +46,11 @@ def _name_after_public_class(source: str) -> SourceName:
     with_main = next((name for name, _, has_main in types if has_main), None)
     runs = public if any(name == public and has_main for name, _, has_main in types) else with_main
     name = runs or public or (types[0][0] if types else "Main")
+    file = f"{public or name}.java"
+    if len(file.encode()) > LONGEST_FILE_NAME:
+        file = "Main.java"  # the compiler refuses it, which is its job and not ours
     prefix = re.sub(r"\s", "", package[1]) + "." if package else ""
-    return SourceName(file=f"{public or name}.java", main=prefix + name)
+    return SourceName(file=file, main=prefix + name)
 
 
 def _top_level_types(text: str) -> list[tuple[str, bool, bool]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from celery.exceptions import Reject
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from executions import lifecycle, runner, tasks, worker
@@ -251,15 +251,29 @@ def test_a_machine_that_does_not_isolate_starts_no_worker(monkeypatch: pytest.Mo
         worker.resident()
 
 
-def test_the_keeper_survives_a_duty_that_fails(bench: Workbench, caplog: pytest.LogCaptureFixture) -> None:
-    done = threading.Event()
+def test_a_worker_that_cannot_register_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(**options: object) -> Any:
+        raise OperationalError("the database is down")
+
+    monkeypatch.setattr(worker, "start_resident", down)
+    with pytest.raises(SystemExit):
+        worker._start(type("Instance", (), {"concurrency": 2})())
+
+
+def test_a_keeper_survives_a_duty_that_fails(bench: Workbench) -> None:
+    tries = threading.Semaphore(0)
 
     def fail() -> None:
-        done.set()
+        tries.release()
         raise ValueError("whatever")
 
-    bench.resident._do(fail)
-    assert done.is_set()
+    keeper = threading.Thread(target=bench.resident._keep, args=(fail, 0.001))
+    keeper.start()
+    for _ in range(3):
+        assert tries.acquire(timeout=10)
+    bench.resident._stopped.set()
+    keeper.join(timeout=10)
+    assert not keeper.is_alive()
 
 
 def test_a_message_about_nothing_is_no_trouble(bench: Workbench) -> None:

@@ -140,9 +140,9 @@ def test_the_checker_of_this_file_sees_a_field_too_many(owner: Caller) -> None:
 
 def test_the_fields_are_those_of_the_contract(owner: Caller) -> None:
     schemas = document()["components"]["schemas"]
-    assert set(schemas["ExecutionShape"]["properties"]) == EXECUTION == set(owner.submit())
-    assert set(schemas["ExecutionRequestRequest"]["properties"]) == REQUEST
-    assert schemas["ExecutionRequestRequest"]["required"] == ["language", "source"]
+    assert set(schemas["Execution"]["properties"]) == EXECUTION == set(owner.submit())
+    assert set(schemas["ExecutionRequest"]["properties"]) == REQUEST
+    assert schemas["ExecutionRequest"]["required"] == ["language", "source"]
     assert set(schemas["Status"]["enum"]) == set(Status.values)
     assert set(schemas["Language"]["enum"]) == set(catalogue())
 

@@ -110,6 +110,11 @@ SCENARIOS = (
         otherwise=dict.fromkeys(("python", "javascript"), replace(COMPILE_ERROR, exit_code=1)),
     ),
     Scenario(
+        "has a class whose name no file can have",
+        COMPILE_ERROR,
+        {"java": f"public class {'A' * 300} {{ public static void main(String[] args) {{ }} }}"},
+    ),
+    Scenario(
         "raises a syntax error while it runs",
         exits(1),
         {
@@ -287,6 +292,10 @@ int main() { return Bomb<800>::value; }""",
         {
             # Arguments of macros are expanded in full before they are put in: 2 to the power of 30 tokens.
             "cpp": "#define D(x) x x\nint main() { " + "D(" * 30 + "1;" + ")" * 30 + " }",
+            # Constants are joined by the compiler: 1,000 times 2 to the power of 24 letters.
+            "java": f'public class Main {{ static final String S0 = "{"x" * 1_000}";\n'
+            + "".join(f"static final String S{n} = S{n - 1} + S{n - 1};\n" for n in range(1, 25))
+            + "}",
         },
     ),
     Scenario(

@@ -106,7 +106,7 @@ def test_the_kernel_of_a_running_sandbox_is_nobody_and_has_no_rights_on_the_host
 
 
 def test_the_real_cgroup_carries_the_limits_that_were_asked_for(running: dict[str, Any]) -> None:
-    room = room_for(catalogue()["python"], SLEEPER)
+    room = room_for(catalogue()["python"], SLEEPER.limits)
     wall = room.memory_mb << 20
     group = Cgroup(running["HostConfig"]["CgroupParent"])
 
@@ -225,7 +225,7 @@ def test_a_sandbox_ends_with_its_worker_even_if_nobody_clears_up(
 class Mislabelled(Engine):
     """An engine on which the name of gVisor stands for something else."""
 
-    insecure = False  # type: ignore[assignment]
+    insecure = False
 
 
 def test_a_runtime_that_is_not_gvisor_is_found_out_from_inside(client: docker.DockerClient) -> None:
