@@ -251,12 +251,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_NAME_OVERRIDES": {
         "CheckerType": "executions.schema.CHECKER_CHOICES",
-        "Isolation": "executions.schema.ISOLATIONS",
+        "Isolation": "executions.schema.ISOLATION_CHOICES",
         "LimitName": "executions.schema.LIMITS",
         "Phase": "executions.schema.PHASES",
         "Encoding": "executions.schema.ENCODING_CHOICES",
         "Language": "executions.schema.LANGUAGES",
         "Status": "executions.schema.STATUSES",
+        "Verdict": "executions.schema.VERDICTS",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "codeforge.openapi.add_refusals"],
 }

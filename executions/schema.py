@@ -21,7 +21,8 @@ STATUSES = [(status, status) for status in Status.values]
 PHASES = [(phase.value, phase.value) for phase in Phase]
 LIMITS = [(limit.value, limit.value) for limit in Limit]
 CHECKER_CHOICES = [(checker, checker) for checker in CHECKERS]
-ISOLATIONS = [("execution", "execution")]
+ISOLATION_CHOICES = [(isolation, isolation) for isolation in ISOLATIONS]
+VERDICTS = [(verdict.value, verdict.value) for verdict in Verdict]
 ENCODING_CHOICES = [(encoding, encoding) for encoding in ENCODINGS]
 
 
@@ -87,7 +88,7 @@ class TestResultSerializer(Shape):
     """What came of one test."""
 
     id = serializers.CharField()
-    status = serializers.ChoiceField(choices=[verdict.value for verdict in Verdict])
+    status = serializers.ChoiceField(choices=VERDICTS)
     passed = serializers.BooleanField(help_text="It succeeded and, where `expectedStdout` was given, printed that.")
     stdout = serializers.CharField()
     stderr = serializers.CharField()

@@ -121,7 +121,7 @@ class RequestedLimitsSerializer(StrictSerializer):
         return faults
 
 
-class TestLimitsSerializer(LimitsSerializer):
+class RequestedTestLimitsSerializer(RequestedLimitsSerializer):
     """What a test may use, where it differs from the limits of the whole."""
 
     def get_fields(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class TestLimitsSerializer(LimitsSerializer):
         return fields
 
 
-class TestSerializer(StrictSerializer):
+class RequestedTestSerializer(StrictSerializer):
     """One run of the program, in a process tree, a working directory and a `/tmp` of its own."""
 
     id = StrictString(max_bytes=100, allow_blank=False, required=False, help_text="Its place, from 0, if not given.")
@@ -139,7 +139,7 @@ class TestSerializer(StrictSerializer):
     args = StrictList(child=StrictString(max_bytes=MAX_ARG_BYTES), max_length=MAX_ARGS, default=list)
     expectedStdout = StrictString(source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False)
     checker = CheckerSerializer(required=False, help_text="The execution's, if not given.")
-    limits = TestLimitsSerializer(default=dict)
+    limits = RequestedTestLimitsSerializer(default=dict)
 
     def faults(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return _stdin_faults(values) | _args_faults(values) | _checker_faults(values)
@@ -169,7 +169,7 @@ class ExecutionRequestSerializer(StrictSerializer):
     )
     checker = CheckerSerializer(required=False)
     tests = StrictList(
-        child=TestSerializer(),
+        child=RequestedTestSerializer(),
         min_length=1,
         max_length=MAX_TESTS,
         required=False,

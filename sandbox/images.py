@@ -63,9 +63,9 @@ def _hash_of(*folders: Path) -> str:
 
 def main() -> int:
     try:
-        build_missing(Engine(worker="images"), lambda line: print(line, flush=True))  # noqa: T201
+        build_missing(Engine(worker="images"), lambda line: print(line, flush=True))
     except SandboxError as error:
-        print(f"cannot build the runtime images: {error}", file=sys.stderr)  # noqa: T201
+        print(f"cannot build the runtime images: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from sandbox.catalogue import Runtime
 
-
 LONGEST_FILE_NAME = 255  # bytes, of one name in a file system
 
 
