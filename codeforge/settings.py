@@ -149,7 +149,7 @@ REDIS_URL = envsecret("REDIS_URL")
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker outlives any outage of the broker
-CELERY_BROKER_TRANSPORT_OPTIONS = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
     # A run that is lost is found by the sweep long before; this only bounds what an unacknowledged message costs.
     "visibility_timeout": 3600,
     # A dead Redis must cost a web thread moments, not minutes.

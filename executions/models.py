@@ -211,8 +211,8 @@ class Execution(models.Model):
 class QueueState(models.Model):
     """How many unfinished executions an account has, so that nobody counts a long queue to accept one more.
 
-    ``waiting`` have no slot yet, ``admitted`` have one (and are sent, or running). A trigger on the table of executions
-    keeps the two right, in the transaction of the change, whoever makes it: see the migration ``count_unfinished``.
+    ``waiting`` have no slot yet, ``admitted`` have one (and are sent, or running). Triggers on the table of executions
+    keep the two right, in the transaction of the change, whoever makes it: see the migration ``keep_queue_state``.
     """
 
     account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="+")

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import redis
+from django.conf import settings
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -94,6 +96,31 @@ def make_resident(evaluator: FakeEvaluator, **fields: Any) -> Resident:
     """A resident that is not started: no keeper, no listener."""
     own = {"pid": os.getpid(), "pid_started": _pid_started(os.getpid()), "realm": _realm(), "concurrency": 4}
     return Resident(evaluator, worker=Worker.objects.create(host=socket.gethostname(), **(own | fields)))
+
+
+class Broker:
+    """The tests' own corner of Redis."""
+
+    def __init__(self) -> None:
+        self._client = redis.Redis.from_url(settings.REDIS_URL)
+        self._prefix = f"{settings.TESTS_NAMES}:"
+
+    def waiting(self) -> int:
+        """Messages that no worker has taken."""
+        queues = [key for key in self._keys() if key[len(self._prefix) :].startswith(b"executions.")]
+        return sum(int(self._client.llen(queue)) for queue in queues)
+
+    def forget_everything(self) -> None:
+        """What FLUSHALL does, to nobody else."""
+        if keys := self._keys():
+            self._client.delete(*keys)
+
+    def close(self) -> None:
+        self.forget_everything()
+        self._client.close()
+
+    def _keys(self) -> list[bytes]:
+        return list(self._client.scan_iter(match=self._prefix + "*", count=1_000))
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:

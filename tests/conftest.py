@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
-from django.conf import settings
 from django.db.backends.postgresql.operations import DatabaseOperations
 
-from tests.cast import Caller, Workbench
+from tests.cast import Broker, Caller, Workbench
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -21,13 +19,18 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def empty_broker() -> Iterator[None]:
-    client = redis.Redis.from_url(settings.REDIS_URL)
-    client.flushdb()
-    yield
-    client.flushdb()
-    client.close()
+@pytest.fixture(scope="session")
+def session_broker() -> Iterator[Broker]:
+    made = Broker()
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def broker(session_broker: Broker) -> Broker:
+    """Empty at the beginning of each test."""
+    session_broker.forget_everything()
+    return session_broker
 
 
 def _delete(self: Any, style: Any, tables: Iterable[str], **options: Any) -> list[str]:

@@ -1,7 +1,6 @@
 """The settings of the tests: those of production, with what only a test may assume."""
 
 import os
-import re
 
 os.environ.setdefault("CODEFORGE_SECRET_KEY", "tests-only-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
 os.environ.setdefault("CODEFORGE_BASE_URL", "http://localhost:8000")
@@ -10,11 +9,15 @@ if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
     os.environ["TESTS_HAVE_SERVICES"] = "1"
 os.environ.setdefault("DATABASE_URL", "postgresql://nobody@localhost/not-set")
 os.environ.setdefault("REDIS_URL", "redis://localhost:1/0")
-# Another database of the same Redis, so that a worker that happens to run takes none of the tests' messages.
-os.environ["REDIS_URL"] = re.sub(r"(redis://[^/]+).*", r"\1/15", os.environ["REDIS_URL"])
 
 from codeforge.settings import *  # noqa: F403
-from codeforge.settings import ALLOWED_HOSTS, DATABASES
+from codeforge.settings import ALLOWED_HOSTS, CELERY_BROKER_TRANSPORT_OPTIONS, DATABASES
+
+# Several may test at once on the same PostgreSQL and Redis, beside an application that runs: each has names of its own,
+# which the workers that the tests start inherit.
+TESTS_NAMES = os.environ.setdefault("TESTS_NAMES", f"codeforge_tests_{os.getpid()}")
+DATABASES["default"]["TEST"] = {"NAME": TESTS_NAMES}
+CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = f"{TESTS_NAMES}:"
 
 ALLOWED_HOSTS += ["testserver"]
 # Fast, and as wrong as can be for anything but a test.

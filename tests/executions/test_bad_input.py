@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import redis
-from django.conf import settings
 
 from executions.models import Execution
-from tests.cast import PROGRAM, Caller, fields, refused
+from tests.cast import PROGRAM, Broker, Caller, fields, refused
 
 pytestmark = pytest.mark.django_db
 
@@ -200,8 +198,8 @@ PATHS = [
 
 def assert_no_trace(log_text: Callable[[], str], *texts: str) -> None:
     assert not Execution.objects.exists()
-    broker = redis.Redis.from_url(settings.REDIS_URL)
-    assert not [name for name in broker.scan_iter() if name.startswith(b"executions.")]
+    broker = Broker()
+    assert broker.waiting() == 0
     broker.close()
     logged = log_text()
     for text in ("the secret program text", *texts):

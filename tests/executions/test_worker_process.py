@@ -12,13 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-import redis
-from django.conf import settings
 from django.db import connection
 
 from accounts.models import Account, UsageRecord
 from executions.models import Execution, Status, Worker
-from tests.cast import Caller
+from tests.cast import Broker, Caller
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,9 +32,8 @@ class Process:
         name = connection.settings_dict["NAME"]
         environment = {
             **os.environ,
-            "DJANGO_SETTINGS_MODULE": "codeforge.settings",
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
             "DATABASE_URL": re.sub(r"(//[^/]*/)[^?]*", rf"\g<1>{quote(name)}", os.environ["DATABASE_URL"]),
-            "REDIS_URL": settings.REDIS_URL,
         }
         command = [sys.executable, "-m", "celery", "--app", "tests.fake_worker", "--quiet", "worker"]
         with log.open("wb") as output:
@@ -71,8 +68,6 @@ def count(*statuses: str) -> int:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
-    broker = redis.Redis.from_url(settings.REDIS_URL)
-    broker.flushdb()
     processes: list[Process] = []
 
     def begin(concurrency: int = 10) -> Process:
@@ -82,8 +77,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield begin
     for process in processes:
         process.stop()
-    broker.flushdb()
-    broker.close()
 
 
 def test_a_message_is_run_and_its_waiter_is_woken(owner: Caller, start: Callable[..., Process]) -> None:
@@ -112,13 +105,14 @@ def test_after_kill_9_with_ten_running_all_end_right_at_the_second_attempt(
     assert UsageRecord.objects.count() == 10
 
 
-def test_when_the_broker_forgets_everything_all_still_finish(owner: Caller, start: Callable[..., Process]) -> None:
+def test_when_the_broker_forgets_everything_all_still_finish(
+    owner: Caller, broker: Broker, start: Callable[..., Process]
+) -> None:
     Account.objects.update(max_concurrency=20)
     for _ in range(20):
         owner.submit()
-    broker = redis.Redis.from_url(settings.REDIS_URL)
-    assert broker.llen("executions.python") == 20
-    broker.flushdb()
+    assert broker.waiting() == 20
+    broker.forget_everything()
     # Ten seconds later, as far as the sweep can tell.
     Execution.objects.update(send_after=Execution.objects.earliest("created_at").created_at)
 
@@ -126,8 +120,7 @@ def test_when_the_broker_forgets_everything_all_still_finish(owner: Caller, star
 
     until(lambda: count("SUCCEEDED") == 20, worker.said)
     # And it goes on as before.
-    broker.flushdb()
-    broker.close()
+    broker.forget_everything()
     assert owner.submit(wait=30)["status"] == "SUCCEEDED"
 
 
