@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0001_initial"),
-        ("executions", "0002_count_unfinished"),
+        ("executions", "0002_keep_queue_state"),
     ]
 
     operations = [
