@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up down test fast check doctor services
+.PHONY: help up down test fast check doctor bench services
 
 # What `make test` and `make fast` hand to pytest: make test ARGS="-k idempotency"
 ARGS ?=
@@ -24,6 +24,9 @@ check: ## Format, lint, types, import rules, missing migrations
 
 doctor: ## Say what is wrong with this machine's sandbox, and how to mend it
 	@dev/bootstrap.sh doctor
+
+bench: ## What a run costs, beside what it would cost without us; ARGS="--rounds 5 --humaneval FOLDER"
+	@dev/bootstrap.sh bench $(ARGS)
 
 services: ## Only what the application stands on: Docker engine, PostgreSQL, Redis; source var/env to use them
 	@dev/bootstrap.sh services

@@ -137,6 +137,15 @@ def doctor(arguments: Sequence[str]) -> int:
         return subprocess.run((sys.executable, "manage.py", "doctor"), cwd=ROOT, env=env, check=False).returncode
 
 
+def bench(arguments: Sequence[str]) -> int:
+    """Against the demo of `make up`, which is started when it is not up, and then stays."""
+    code = up(["--detach"])
+    if code:
+        return code
+    env = {**os.environ, **services.environment(services.written(), with_docker=True), **app.read_demo()}
+    return subprocess.run((sys.executable, "-m", "bench", *arguments), cwd=ROOT, env=env, check=False).returncode
+
+
 def supervise(arguments: Sequence[str]) -> int:
     app.supervise(int(arguments[0]))
     return 0
@@ -149,6 +158,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "test": test,
     "fast": fast,
     "check": check,
+    "bench": bench,
     "doctor": doctor,
     "supervise": supervise,
 }
