@@ -26,12 +26,18 @@ class Artefact:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The outcome of a compile step that another one with the same input would have as well."""
+    """The outcome of a compile step. ``cpu_time_ms`` and ``memory_kb``: what it took."""
 
     verdict: Verdict
     limit_exceeded: Limit | None
     compilation: Compilation
-    artefacts: tuple[Artefact, ...]
+    cpu_time_ms: int = 0
+    memory_kb: int = 0
+    artefacts: tuple[Artefact, ...] = ()
+
+    def fits(self, *, cpu_time_ms: int, memory_kb: int) -> bool:
+        """Whether it would have come out the same under these limits."""
+        return self.cpu_time_ms <= cpu_time_ms and self.memory_kb <= memory_kb
 
     @property
     def size(self) -> int:

@@ -97,7 +97,8 @@ class _Evaluation:
         argv = fill(self.runtime.compile.argv, self.runtime, job.program, name, job.limits)
         key = cache_key(job.account, self.stamp.image, argv, job.program)
         found = self.compiled.get(key)
-        if found is None:
+        memory_kb = compile_memory_mb(self.runtime, job.limits) << 10
+        if found is None or not found.fits(cpu_time_ms=job.limits.compile_time_ms, memory_kb=memory_kb):
             return self._run_all(name, program, lambda session: self._compile(session, key, argv))
         again = replace(found, compilation=replace(found.compilation, time_ms=0, cached=True))
         if found.verdict is not Verdict.SUCCEEDED:

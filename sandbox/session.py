@@ -127,7 +127,10 @@ class Session:
         cell = self._await_cell(self._order(order), Phase.COMPILE)
         result = cell.result
         compilation = Compilation(result.exit_code, result.stdout, result.stderr, result.usage.wall_time_ms or 0)
-        return Compiled(result.verdict, result.limit_exceeded, compilation, ())
+        usage = result.usage
+        return Compiled(
+            result.verdict, result.limit_exceeded, compilation, usage.cpu_time_ms or 0, usage.memory_peak_kb or 0
+        )
 
     def export(self) -> tuple[Artefact, ...] | None:
         """All staged files; None when they are too many, or not such that they could be staged again elsewhere."""
