@@ -10,7 +10,10 @@ from sandbox.verdict import Verdict
 
 def compiled(size: int = 10) -> Compiled:
     return Compiled(
-        Verdict.SUCCEEDED, None, Compilation(0, Stream(), Stream(), 5), (Artefact("main", b"x" * size, 0o755),)
+        Verdict.SUCCEEDED,
+        None,
+        Compilation(0, Stream(), Stream(), 5),
+        artefacts=(Artefact("main", b"x" * size, 0o755),),
     )
 
 
@@ -64,3 +67,10 @@ def test_a_giant_does_not_push_out_everybody_else() -> None:
     cache.put(b"giant", compiled(30_000))
     assert cache.get(b"giant") is None
     assert cache.get(b"small")
+
+
+def test_what_took_more_than_the_limits_allow_is_no_hit() -> None:
+    taken = Compiled(Verdict.SUCCEEDED, None, Compilation(0, Stream(), Stream(), 5), cpu_time_ms=900, memory_kb=1_000)
+    assert taken.fits(cpu_time_ms=900, memory_kb=1_000)
+    assert not taken.fits(cpu_time_ms=899, memory_kb=1_000)
+    assert not taken.fits(cpu_time_ms=900, memory_kb=999)
