@@ -6,6 +6,7 @@ is a little above, so that it is always this one that is hit and counts.
 """
 
 import contextlib
+import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,17 +51,32 @@ class Cgroup:
             raise SandboxNotIsolated(f"cannot make the cgroup {path}: {error}. Is {ROOT} writable here?") from error
         return group
 
-    def set_memory(self, memory_bytes: int, *, inner: str, above: int) -> None:
-        """Set the limit of this cgroup, and of the container ``inner`` a little above. Raises `SandboxNotIsolated`."""
+    def set_memory(self, memory_bytes: int, *, inner: str, above: int) -> bool:
+        """Set the limit of this cgroup, and of the container ``inner`` a little above.
+
+        False when more than that is in use: gVisor gives memory back some time after its last user has ended.
+        Raises `SandboxNotIsolated`.
+        """
         file = "memory.max" if is_unified() else "memory.limit_in_bytes"
         outer_folder = self._folder("memory")
-        limits = [(outer_folder / file, memory_bytes), (outer_folder / inner / file, memory_bytes + above)]
+        inner_file = outer_folder / inner / file
+        limits = [(outer_folder / file, memory_bytes), (inner_file, memory_bytes + above)]
         try:
+            if is_unified() and int((outer_folder / "memory.current").read_text()) > memory_bytes:
+                return False  # version 2 would kill to get there, version 1 refuses
+            # Version 1 has a limit for memory and swap together, which must never be below that for memory.
+            with_swap = outer_folder / inner / "memory.memsw.limit_in_bytes"
+            if with_swap.exists():
+                raises = memory_bytes + above > int(inner_file.read_text())
+                limits.insert(1 if raises else 2, (with_swap, memory_bytes + above))
             for path, wanted in limits:
                 path.write_text(str(wanted))
                 if int(path.read_text()) != wanted:
                     raise SandboxNotIsolated(f"{path} does not take {wanted}")
+            return True
         except OSError as error:
+            if error.errno == errno.EBUSY:
+                return False
             raise SandboxNotIsolated(f"cannot set the memory limit of {self.path}: {error}") from error
 
     def memory_refusals(self) -> int:

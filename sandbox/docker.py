@@ -337,10 +337,12 @@ class Sandbox:
         if kind is not FrameType.PONG:
             raise ProtocolViolated(f"{kind.name} in answer to a ping")
 
-    def set_memory(self, memory_mb: int) -> None:
-        """Move the wall: the memory that everything in the sandbox may use. Raises `SandboxNotIsolated`."""
-        if self.cgroup is not None and self._id is not None:
-            self.cgroup.set_memory(memory_mb << 20, inner=self._id, above=CONTAINER_ABOVE_WALL)
+    def set_memory(self, memory_mb: int) -> bool:
+        """Move the wall: the memory that everything in the sandbox may use. False when more than that is in use, by
+        what ran before. Raises `SandboxNotIsolated`."""
+        if self.cgroup is None or self._id is None:
+            return True
+        return self.cgroup.set_memory(memory_mb << 20, inner=self._id, above=CONTAINER_ABOVE_WALL)
 
     def require_limits(self, memory: int) -> None:
         """Read back from the kernel and the engine what was asked for: a cgroup driver that does not fit drops limits

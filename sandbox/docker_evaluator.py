@@ -11,7 +11,7 @@ from sandbox.command import fill
 from sandbox.company import Company
 from sandbox.compile_cache import Artefact, CompileCache, Compiled, cache_key
 from sandbox.docker import Engine, Room, Sandbox
-from sandbox.errors import ImageMissing, RunCancelled, SandboxError
+from sandbox.errors import ImageMissing, RunCancelled, SandboxError, SandboxLost
 from sandbox.evaluator import KEPT_OUTPUT_BYTES, Cancellation, Judge
 from sandbox.images import image_tag
 from sandbox.job import Isolation, Job, Limits, Test
@@ -171,11 +171,17 @@ class _Evaluation:
     def _sandbox(self) -> Iterator[tuple[Lease, Session]]:
         """A sandbox with room for this job, which a cancellation stops from now on."""
         reuse = self.job.isolation is Isolation.ACCOUNT
-        with self.pool.lease(self.runtime.language, account=self.job.account, reuse=reuse) as lease:
-            self.waited_ms += lease.waited_ms
-            self.cancellation.bind(lease.sandbox.kill)
-            lease.sandbox.set_memory(room_for(self.runtime, self.job.largest_limits).memory_mb)
-            yield lease, Session(lease.sandbox, self.runtime)
+        room = room_for(self.runtime, self.job.largest_limits)
+        while True:
+            with self.pool.lease(self.runtime.language, account=self.job.account, reuse=reuse) as lease:
+                self.waited_ms += lease.waited_ms
+                self.cancellation.bind(lease.sandbox.kill)
+                if lease.sandbox.set_memory(room.memory_mb):
+                    yield lease, Session(lease.sandbox, self.runtime)
+                    return
+                if lease.executions == 1:
+                    raise SandboxLost("a new sandbox uses more memory than it may")
+                # What ran before has left too much in use: on to the next sandbox, a new one in the end.
 
     def _not_compiled(self, compiled: Compiled) -> Result:
         return Result(

@@ -44,6 +44,19 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class _Mark:
+    """The host's counters of a sandbox just before a cell began. ``at``: by `time.monotonic`."""
+
+    at: float
+    cpu_ms: int
+    memory_refusals: int
+
+    @classmethod
+    def of(cls, sandbox: Sandbox) -> "_Mark":
+        return cls(time.monotonic(), sandbox.cpu_ms(), sandbox.memory_refusals())
+
+
+@dataclass(frozen=True, slots=True)
 class _Ordered:
     """A cell that the supervisor has been told to run. ``size``: bytes of the order on the wire."""
 
@@ -96,6 +109,9 @@ class Session:
         self._sandbox = sandbox
         self._runtime = runtime
         self.is_well = True  # the sandbox lives, and nothing of a cell is left in it
+        # The next cell to be awaited began after this. It is made when a cell ends and not when the next is awaited: a
+        # cell that was ordered ahead runs, and may end its sandbox, while our caller still looks at the last.
+        self._mark: _Mark | None = None
 
     def stage(self, artefacts: Iterable[Artefact]) -> None:
         """Put these files, and nothing else, into the staging directory."""
@@ -164,7 +180,8 @@ class Session:
             while following is not None and (not waiting or (ahead and _fits_ahead(waiting, following))):
                 waiting.append(self._order_run(following))
                 following = next(left, None)
-            yield self._await_cell(waiting.popleft(), Phase.RUN)
+            ordered = waiting.popleft()
+            yield self._await_cell(ordered, Phase.RUN, ahead=bool(waiting))
             if not self.is_well:
                 return
 
@@ -191,14 +208,20 @@ class Session:
 
     def _order(self, order: CellOrder) -> _Ordered:
         encoded = order.encode()
+        if self._mark is None:
+            self._mark = _Mark.of(self._sandbox)
         self._sandbox.send(FrameType.CELL, encoded, deadline=time.monotonic() + STAGE_S)
         return _Ordered(self._sandbox.next_cell(), order, len(encoded))
 
-    def _await_cell(self, ordered: _Ordered, phase: Phase) -> Cell:
-        """The end of a cell, whichever way that comes: its report, the end of the sandbox, or our clock."""
+    def _await_cell(self, ordered: _Ordered, phase: Phase, *, ahead: bool = False) -> Cell:
+        """The end of a cell, whichever way that comes: its report, the end of the sandbox, or our clock.
+
+        ``ahead``: another one has been ordered, and begins as soon as this one has ended.
+        """
         order = ordered.order
-        cpu = _CpuWatch(self._sandbox, ordered)
-        refusals_before = self._sandbox.memory_refusals()
+        assert self._mark is not None
+        mark, self._mark = self._mark, None
+        cpu = _CpuWatch(self._sandbox, ordered, mark)
         stdout, stderr = _Capture(order.output_bytes), _Capture(order.output_bytes)
         deadline = time.monotonic() + order.wall_ms / 1_000 + GRACE_S
         try:
@@ -211,12 +234,14 @@ class Session:
                 elif kind is FrameType.ENDED:
                     report = CellReport.parse(payload)
                     self.is_well = not report.dirty
+                    if ahead:
+                        self._mark = _Mark.of(self._sandbox)
                     return _ended(self._believed(report, cpu), order, phase, stdout, stderr)
                 else:
                     raise _unexpected(kind, payload, "while a cell runs")
         except SandboxLost:
             # The whole sandbox went down. Only the kernel can say whether the program's hunger for memory did it.
-            if self._sandbox.memory_refusals() == refusals_before:
+            if self._sandbox.memory_refusals() == mark.memory_refusals:
                 raise
             reached = Limit.MEMORY
         except TimeoutError as error:
@@ -267,13 +292,13 @@ class _CpuWatch:
     is less than both.
     """
 
-    def __init__(self, sandbox: Sandbox, ordered: _Ordered) -> None:
+    def __init__(self, sandbox: Sandbox, ordered: _Ordered, mark: _Mark) -> None:
         self.cell = ordered.number
         self._sandbox = sandbox
         self._limit_ms = ordered.order.cpu_ms + CELL_CPU_MS
-        self._before_ms = sandbox.cpu_ms()
+        self._before_ms = mark.cpu_ms
         # A sandbox has one core: it cannot use up the rest before so much time has passed.
-        self.next_look = time.monotonic() + self._limit_ms / 1_000 if sandbox.counts_cpu else math.inf
+        self.next_look = mark.at + self._limit_ms / 1_000 if sandbox.counts_cpu else math.inf
 
     def used_ms(self) -> int:
         return self._sandbox.cpu_ms() - self._before_ms

@@ -30,6 +30,8 @@
 #define WORK "/work"
 #define REPORT "/run/report"
 
+enum { CANNOT_EXECUTE = 126 }; /* as a shell has it */
+
 /* gVisor's kernel has cgroups of its own; all cells, one after the other, use this one. The descriptors are -1 where it
  * cannot be made (the insecure runtime of a developer): resource limits and the container's cgroup are then all there
  * is. `meminfo` is about the whole sandbox, where only the cell and we use memory. */
@@ -192,6 +194,10 @@ static int become_program(const struct cell_order *order, const struct descripto
         return errno;
     signal(SIGPIPE, SIG_DFL);
     execve(order->argv[0], order->argv, order->environment);
+    /* What the compiler made of the program's own words (a strange .interp section, segments larger than any memory) may
+     * be such that no kernel starts it. That is its failure, not ours; a runtime of the image always starts. */
+    if (!order->compile && order->argv[0][0] != '/')
+        _exit(CANNOT_EXECUTE);
     return errno;
 }
 

@@ -13,7 +13,7 @@
 
 #include "frame.h"
 
-enum { DEPTH_MAX = 32 };
+enum { DEPTH_MAX = 256 }; /* a level costs about 32 KiB and a descriptor; a compiler may have made more, see below */
 
 bool stage_prepare(void)
 {
@@ -58,6 +58,28 @@ bool stage_file(const unsigned char *payload, size_t length)
     return close(descriptor) == 0 && done;
 }
 
+static bool is_zero(const unsigned char *bytes, size_t length)
+{
+    return !*bytes && !memcmp(bytes, bytes + 1, length - 1);
+}
+
+/* As write_fully, but what is zero becomes a hole: a linker leaves holes where alignment asks for them, and a copy that
+ * is larger than the original would not fit where there is just room for it. */
+static bool write_pages(int descriptor, const unsigned char *bytes, size_t length)
+{
+    enum { PAGE = 4096 };
+    size_t start = 0, end;
+    for (size_t page = 0; page < length; page = end) {
+        end = page + PAGE < length ? page + PAGE : length;
+        if (!is_zero(bytes + page, end - page))
+            continue;
+        if (!write_fully(descriptor, bytes + start, page - start) || lseek(descriptor, (off_t)(end - page), SEEK_CUR) < 0)
+            return false;
+        start = end;
+    }
+    return write_fully(descriptor, bytes + start, length - start);
+}
+
 static bool copy_file(int from, int to, const char *name, const struct stat *seen, uid_t uid)
 {
     static unsigned char chunk[65536];
@@ -68,9 +90,9 @@ static bool copy_file(int from, int to, const char *name, const struct stat *see
     bool done = out >= 0;
     ssize_t got;
     while (done && (got = read(in, chunk, sizeof chunk)) != 0)
-        done = got > 0 && write_fully(out, chunk, (size_t)got);
+        done = got > 0 && write_pages(out, chunk, (size_t)got);
     if (out >= 0) {
-        done = fchown(out, uid, uid) == 0 && done;
+        done = done && ftruncate(out, lseek(out, 0, SEEK_CUR)) == 0 && fchown(out, uid, uid) == 0;
         close(out);
     }
     close(in);
@@ -82,9 +104,10 @@ static bool copy_tree(int from, int to, uid_t uid, int depth)
     DIR *directory = fdopendir(from);
     if (!directory)
         return false;
-    bool done = depth < DEPTH_MAX;
+    bool done = true;
     struct dirent *entry;
-    while (done && (entry = readdir(directory))) {
+    /* What lies too deep is left out: that the program misses it is its own failure. */
+    while (done && depth < DEPTH_MAX && (entry = readdir(directory))) {
         const char *name = entry->d_name;
         struct stat seen;
         if (!strcmp(name, ".") || !strcmp(name, "..") || fstatat(from, name, &seen, AT_SYMLINK_NOFOLLOW) != 0)
@@ -136,12 +159,13 @@ bool stage_give(uid_t uid)
     return top >= 0 && give_tree(top, uid, 0);
 }
 
-static bool clear_tree(int directory_descriptor, int depth)
+/* What lies too deep is moved to the top, and counted: it wants another round. */
+static bool clear_tree(int directory_descriptor, int depth, int top, unsigned *moved)
 {
     DIR *directory = fdopendir(directory_descriptor);
     if (!directory)
         return false;
-    bool done = depth < DEPTH_MAX;
+    bool done = true;
     struct dirent *entry;
     while (done && (entry = readdir(directory))) {
         const char *name = entry->d_name;
@@ -149,8 +173,15 @@ static bool clear_tree(int directory_descriptor, int depth)
             continue;
         if (unlinkat(directory_descriptor, name, 0) == 0)
             continue;
+        if (depth == DEPTH_MAX) {
+            char deep[32];
+            snprintf(deep, sizeof deep, ".deep-%u", ++*moved);
+            done = renameat(directory_descriptor, name, top, deep) == 0;
+            continue;
+        }
         int below = openat(directory_descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        done = below >= 0 && clear_tree(below, depth + 1) && unlinkat(directory_descriptor, name, AT_REMOVEDIR) == 0;
+        done = below >= 0 && clear_tree(below, depth + 1, top, moved) &&
+               unlinkat(directory_descriptor, name, AT_REMOVEDIR) == 0;
     }
     closedir(directory);
     return done;
@@ -159,7 +190,16 @@ static bool clear_tree(int directory_descriptor, int depth)
 bool stage_clear(void)
 {
     int top = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return top >= 0 && fchown(top, 0, 0) == 0 && clear_tree(top, 0);
+    bool done = top >= 0 && fchown(top, 0, 0) == 0;
+    unsigned moved = 0, moved_before;
+    do {
+        int again = done ? open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        moved_before = moved;
+        done = again >= 0 && clear_tree(again, 0, top, &moved);
+    } while (done && moved != moved_before);
+    if (top >= 0)
+        close(top);
+    return done;
 }
 
 static bool export_file(int directory, const char *path, const char *name, mode_t mode, size_t *left)

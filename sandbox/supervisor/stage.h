@@ -14,7 +14,7 @@ bool stage_clear(void);
 bool stage_file(const unsigned char *payload, size_t length);
 
 /* Copy the staged files into the open directory `to`, owned by `uid`. A compiler wrote here: links, devices and pipes
- * are passed over, never followed. */
+ * are passed over, never followed, and so is what lies deeper than anything sensible. */
 bool stage_copy(int to, uid_t uid);
 
 /* Hand the staging directory itself to a compiler that runs as `uid`. */
