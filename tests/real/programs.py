@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from sandbox.job import Limits
 from sandbox.verdict import Limit, Phase, Verdict
 
-ROOMY = Limits(wall_time_ms=40_000, cpu_time_ms=15_000, compile_time_ms=30_000, memory_mb=96, output_bytes=64 << 10)
+ROOMY = Limits(wall_time_ms=120_000, cpu_time_ms=15_000, compile_time_ms=30_000, memory_mb=96, output_bytes=64 << 10)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import pytest
 
 from sandbox.catalogue import catalogue
 from sandbox.cgroup import Cgroup, is_unified
+from sandbox.connect import connect_evaluator
 from sandbox.docker import CONTAINER_ABOVE_WALL, LABEL_WORKER, Engine, Room
 from sandbox.docker_evaluator import DockerEvaluator, room_for
 from sandbox.errors import RunCancelled, SandboxNotIsolated
@@ -51,7 +52,7 @@ def running(evaluator: DockerEvaluator, client: docker.DockerClient) -> Iterator
     with ThreadPoolExecutor(max_workers=1) as pool:
         run = pool.submit(evaluator.evaluate, SLEEPER, cancellation)
         try:
-            yield eventually(lambda: next(iter(up(client, evaluator._engine.worker)), None))
+            yield eventually(lambda: next(iter(in_use(evaluator, client)), None))
         finally:
             cancellation.cancel()
             with pytest.raises(RunCancelled):
@@ -67,6 +68,19 @@ def up(client: docker.DockerClient, worker: str) -> list[dict[str, Any]]:
             if sentries(seen):
                 found.append(seen)
     return found
+
+
+def in_use(evaluator: DockerEvaluator, client: docker.DockerClient) -> list[dict[str, Any]]:
+    leased = {sandbox.name for sandbox in list(evaluator._pool._leased)}
+    return [container for container in up(client, evaluator._engine.worker) if container["Name"].strip("/") in leased]
+
+
+def has_only_unused(evaluator: DockerEvaluator, client: docker.DockerClient) -> bool:
+    """Whether all that this evaluator has on the engine and in the host's cgroups has never run a program."""
+    unused = {sandbox.name for ready in evaluator._pool._ready.values() for sandbox in list(ready)}
+    engine = evaluator._engine
+    there = {container["Names"][0].strip("/") for container in containers(client, engine.worker)}
+    return there == unused == set(Cgroup(f"{engine._corner}/{engine.worker}").children())
 
 
 def eventually(look: Callable[[], T | None], seconds: float = 30) -> T:
@@ -113,7 +127,8 @@ def test_the_real_cgroup_carries_the_limits_that_were_asked_for(running: dict[st
     def in_force(name_v1: str, name_v2: str) -> str:
         return group.inner_limit(running["Id"], name_v1, name_v2)
 
-    assert in_force("memory.limit_in_bytes", "memory.max") == str(wall + CONTAINER_ABOVE_WALL)
+    # A sandbox stands ready with room for usual limits, and gets those of its job with it.
+    eventually(lambda: in_force("memory.limit_in_bytes", "memory.max") == str(wall + CONTAINER_ABOVE_WALL))
     assert group.inner_limit("", "memory.limit_in_bytes", "memory.max") == str(wall)
     assert int(in_force("pids.max", "pids.max")) == room.processes * ((os.cpu_count() or 1) + 2) + 100
     if is_unified():
@@ -148,10 +163,16 @@ def test_the_engine_was_told_to_give_nothing(running: dict[str, Any]) -> None:
 def test_nothing_is_left_after_a_run(evaluator: DockerEvaluator, client: docker.DockerClient) -> None:
     for source in ("print(24)", "import os; os.kill(os.getpid(), 9)", "while True: os.fork()"):
         evaluator.evaluate(Job(Program("python", source), limits=LIMITS), Cancellation())
-    engine = evaluator._engine
-    corner = Cgroup(f"{engine._corner}/{engine.worker}")
-    eventually(lambda: not containers(client, engine.worker))
-    eventually(lambda: not corner.children())
+    eventually(lambda: has_only_unused(evaluator, client))
+
+
+def test_nothing_at_all_is_left_after_the_end(client: docker.DockerClient) -> None:
+    evaluator = connect_evaluator(worker=f"test-{uuid.uuid4().hex}", concurrency=1)
+    evaluator.evaluate(Job(Program("python", "print(24)"), limits=LIMITS), Cancellation())
+    evaluator.close()
+    corner = Cgroup(f"{evaluator._engine._corner}/{evaluator._engine.worker}")
+    assert containers(client, evaluator._engine.worker) == []
+    assert corner.children() == []
     assert corner.processes() == set()
 
 
@@ -159,13 +180,13 @@ def test_nothing_is_left_after_a_run_that_is_cancelled(evaluator: DockerEvaluato
     cancellation = Cancellation()
     with ThreadPoolExecutor(max_workers=1) as pool:
         run = pool.submit(evaluator.evaluate, SLEEPER, cancellation)
-        eventually(lambda: up(client, evaluator._engine.worker))
+        eventually(lambda: in_use(evaluator, client))
         started = time.monotonic()
         cancellation.cancel()
         with pytest.raises(RunCancelled):
             run.result(timeout=30)
     assert time.monotonic() - started < 10
-    eventually(lambda: not containers(client, evaluator._engine.worker))
+    eventually(lambda: has_only_unused(evaluator, client))
 
 
 # Starts a sandbox, says so, and waits to be killed.
@@ -261,7 +282,8 @@ def test_many_runs_leave_no_descriptor_and_no_thread_in_the_worker(evaluator: Do
     hello = Job(Program("python", "print(24)"), limits=LIMITS)
 
     def held() -> tuple[int, int]:
-        return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+        standing = sum(state["ready"] + state["starting"] for state in evaluator.pool_state().values())
+        return len(list(Path("/proc/self/fd").iterdir())) - standing, threading.active_count()
 
     assert evaluator.evaluate(hello, Cancellation()).verdict is Verdict.SUCCEEDED
     before = held()
