@@ -1,5 +1,6 @@
 """Pages for people: what this is, the reference, what each code means. Rendered here, without a script."""
 
+import hmac
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from codeforge.errors import codes
 from codeforge.openapi import document
+from executions.metrics import exposition
 
 
 @require_safe
@@ -28,6 +30,16 @@ def health(request: HttpRequest) -> HttpResponse:
     except DatabaseError:
         return JsonResponse({"status": "unavailable"}, status=503)
     return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For Prometheus, with the token that the settings name. Without one there is nothing here."""
+    token = settings.CODEFORGE_METRICS_TOKEN
+    given = request.headers.get("Authorization", "")
+    if not token or not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        raise Http404
+    return HttpResponse(exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def to_admin(request: HttpRequest) -> HttpResponse:

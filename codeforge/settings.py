@@ -13,9 +13,13 @@ CODEFORGE_LOG_LEVEL        DEBUG, INFO, WARNING, ERROR                          
 CODEFORGE_DB_POOL          database connections of a process, at most                                   20
 CODEFORGE_MAX_WAITERS      requests that may sleep in `?wait=`, per process                             48
 CODEFORGE_INSECURE_RUNTIME a Docker runtime without isolation, for development only                     none
+CODEFORGE_POOL_SIZE        sandboxes that stand ready for a language, at most, per worker               2 per core
+CODEFORGE_POOL_MEMORY_MB   memory for sandboxes that stand ready or are kept, per worker                1500
+CODEFORGE_METRICS_TOKEN    whoever sends it as Bearer may read /metrics; also as …_FILE                  nobody
 CODEFORGE_BIND, CODEFORGE_WEB_PROCESSES, CODEFORGE_WEB_THREADS: see `codeforge.gunicorn`
 """
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -221,6 +225,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = CODEFORGE_MAX_BODY_BYTES
 CODEFORGE_MAX_WAITERS = envint("CODEFORGE_MAX_WAITERS", default=48)
 # Names a Docker runtime that does not isolate; the worker then refuses nothing. Never where strangers' code runs.
 CODEFORGE_INSECURE_RUNTIME = envstr("CODEFORGE_INSECURE_RUNTIME", None)
+CODEFORGE_POOL_SIZE = envint("CODEFORGE_POOL_SIZE", default=2 * (os.cpu_count() or 1), least=1)
+CODEFORGE_POOL_MEMORY_MB = envint("CODEFORGE_POOL_MEMORY_MB", default=1_500, least=100)
+CODEFORGE_METRICS_TOKEN = envsecret("CODEFORGE_METRICS_TOKEN", "")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],

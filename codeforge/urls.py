@@ -8,6 +8,7 @@ from codeforge import openapi, pages, problems
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("healthz", pages.health, name="health"),
+    path("metrics", pages.metrics, name="metrics"),
     path("docs", pages.to_reference),
     path("docs/api", pages.reference, name="reference"),
     path("docs/errors", pages.error_list, name="error-list"),

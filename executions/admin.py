@@ -71,7 +71,7 @@ class QueueStateAdmin(ReadOnlyAdmin):
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ("id", "host", "pid", "concurrency", "started_at", "seen_at", "stopped_at")
+    list_display = ("id", "host", "pid", "concurrency", "started_at", "seen_at", "stopped_at", "pool")
     ordering = ("-seen_at",)
 
 

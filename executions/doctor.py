@@ -1,15 +1,17 @@
 """Looks at everything that a run needs, from the database to a program of each language, and says how to mend it."""
 
+import contextlib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import redis
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from executions import worker
+from executions.models import Worker
 from sandbox import selftest
 from sandbox.catalogue import catalogue
 from sandbox.errors import EngineUnavailable, ImageMissing, SandboxError, SandboxNotIsolated
@@ -32,6 +34,9 @@ def examine() -> Iterator[Finding]:
     )
     yield _look("Migrations", _migrations, "Run `manage.py migrate`.")
     yield _look("Redis", _redis, "Is Redis running, and does REDIS_URL name it? `make services` starts one.")
+    with contextlib.suppress(DatabaseError):  # which has been told above
+        for alive in Worker.objects.filter(stopped_at=None):
+            yield Finding(f"Worker {alive}: {_told(alive.pool)}")
     try:
         evaluator = worker.connect(worker=f"doctor-{uuid.uuid4()}", concurrency=1)
     except SandboxError as error:
@@ -42,6 +47,12 @@ def examine() -> Iterator[Finding]:
         yield from _runtimes(evaluator)
     finally:
         evaluator.close()
+
+
+def _told(pool: Mapping[str, Mapping[str, int]]) -> str:
+    """The sandboxes of a worker, in a line."""
+    told = (f"{language} {states['ready']} ready, {states['inUse']} in use" for language, states in pool.items())
+    return "; ".join(told) or "no sandboxes"
 
 
 def _look(name: str, look: Callable[[], str | None], remedy: str) -> Finding:

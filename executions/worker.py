@@ -227,7 +227,11 @@ def connect(*, worker: str, concurrency: int) -> Evaluator:
     from sandbox.connect import connect_evaluator  # noqa: PLC0415
 
     return connect_evaluator(
-        worker=worker, concurrency=concurrency, insecure_runtime=settings.CODEFORGE_INSECURE_RUNTIME
+        worker=worker,
+        concurrency=concurrency,
+        insecure_runtime=settings.CODEFORGE_INSECURE_RUNTIME,
+        pool_size=settings.CODEFORGE_POOL_SIZE,
+        pool_memory_mb=settings.CODEFORGE_POOL_MEMORY_MB,
     )
 
 

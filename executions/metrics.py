@@ -1,0 +1,44 @@
+"""What an operator watches, in Prometheus' words. Read from the database when asked, so any web process can tell it."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Sum
+from django.db.models.functions import Now
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from executions import lifecycle
+from executions.models import UNFINISHED, Execution, QueueState, Worker
+
+
+def exposition() -> bytes:
+    """The text that a scraper gets."""
+    registry = CollectorRegistry()
+    registry.register(_Executions())
+    registry.register(_Workers())
+    return generate_latest(registry)
+
+
+class _Executions(Collector):
+    def collect(self) -> Iterator[Metric]:
+        unfinished = GaugeMetricFamily("codeforge_executions", "Unfinished executions", labels=["status"])
+        rows = Execution.objects.filter(status__in=UNFINISHED).values_list("status").annotate(Count("pk"))
+        counts = dict(rows.order_by())
+        for status in UNFINISHED:
+            unfinished.add_metric([status], counts.get(status, 0))
+        yield unfinished
+        waiting = QueueState.objects.aggregate(number=Sum("waiting", default=0))["number"]
+        yield GaugeMetricFamily("codeforge_executions_without_slot", "Queued executions without a slot", waiting)
+
+
+class _Workers(Collector):
+    def collect(self) -> Iterator[Metric]:
+        alive = list(Worker.objects.filter(stopped_at=None, seen_at__gt=Now() - lifecycle.LEASE))
+        yield GaugeMetricFamily("codeforge_workers", "Workers that are alive", len(alive))
+        pool = GaugeMetricFamily("codeforge_sandboxes", "Sandboxes by state", labels=["worker", "language", "state"])
+        for worker in alive:
+            for language, states in worker.pool.items():
+                for state, number in states.items():
+                    pool.add_metric([str(worker.pk), language, state], number)
+        yield pool
