@@ -182,7 +182,10 @@ class Pool:
     def _discard(self, sandbox: Sandbox) -> None:
         with self._changed:
             self._leased.discard(sandbox)
-        self._removals.submit(sandbox.remove)
+            if not self._closed:
+                self._removals.submit(sandbox.remove)
+                return
+        sandbox.remove()  # nobody else is left to do it
 
     def _give_back(self, lease: Lease, *, keep: bool) -> None:
         now = time.monotonic()

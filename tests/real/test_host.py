@@ -22,7 +22,7 @@ from sandbox.cgroup import Cgroup, is_unified
 from sandbox.connect import connect_evaluator
 from sandbox.docker import CONTAINER_ABOVE_WALL, LABEL_WORKER, Engine, Room
 from sandbox.docker_evaluator import DockerEvaluator, room_for
-from sandbox.errors import RunCancelled, SandboxNotIsolated
+from sandbox.errors import RunCancelled, SandboxLost, SandboxNotIsolated
 from sandbox.evaluator import Cancellation
 from sandbox.images import image_tag
 from sandbox.job import Job, Limits, Program
@@ -174,6 +174,17 @@ def test_nothing_at_all_is_left_after_the_end(client: docker.DockerClient) -> No
     assert containers(client, evaluator._engine.worker) == []
     assert corner.children() == []
     assert corner.processes() == set()
+
+
+def test_a_run_that_still_goes_on_at_the_end_is_lost_and_leaves_nothing(client: docker.DockerClient) -> None:
+    evaluator = connect_evaluator(worker=f"test-{uuid.uuid4().hex}", concurrency=1)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        run = pool.submit(evaluator.evaluate, SLEEPER, Cancellation())
+        eventually(lambda: in_use(evaluator, client))
+        evaluator.close()
+        with pytest.raises(SandboxLost):
+            run.result(timeout=30)
+    assert containers(client, evaluator._engine.worker) == []
 
 
 def test_nothing_is_left_after_a_run_that_is_cancelled(evaluator: DockerEvaluator, client: docker.DockerClient) -> None:

@@ -211,3 +211,11 @@ def test_no_sandbox_ever_runs_programs_of_two_accounts(seed: int, threads: int, 
     pool.close()
     assert all(len(of) == 1 for of in ran.values())
     assert [dummy.removed for dummy in log.made] == [1] * len(log.made), "forgotten, or removed twice"
+
+
+def test_what_is_in_use_when_the_pool_closes_is_destroyed_by_who_uses_it(log: Log) -> None:
+    pool = make_pool(log)
+    with pool.lease("python", account="one", reuse=True) as lease:
+        pool.close()
+        lease.reusable = True
+    assert [dummy.removed for dummy in log.made] == [1] * len(log.made)
