@@ -16,17 +16,21 @@ from executions.testing import Judge, tests_of
 from executions.worker import Resident
 from sandbox.errors import RunCancelled, SandboxError
 from sandbox.job import File, Isolation, Job, Limits, Program
-from sandbox.result import Result
+from sandbox.result import Result, RunResult
 from sandbox.verdict import Limit, Verdict
 
 logger = logging.getLogger(__name__)
 
 # A program that ran out of wall time with less CPU time than this share of its limits was waiting, or was kept waiting.
 _IDLE_SHARE = 0.5
+_LONGEST_OTHER_LOOK_S = 60
 
 
 def run(execution_id: uuid.UUID, *, resident: Resident) -> None:
     """Run an execution that was admitted. Nothing happens when another worker has it, or it needs no run any more."""
+    asked = Execution.objects.filter(pk=execution_id).values_list("language", "version").first()
+    if asked is None or not resident.offers(*asked):
+        return  # for a worker that has it: the sweep sends it again, and no attempt is lost
     claim = lifecycle.claim(execution_id, worker_id=resident.id)
     if claim is not None and (again := _attempt(claim, resident, alone=False)) is not None:
         _attempt(again, resident, alone=True)
@@ -36,8 +40,10 @@ def _attempt(claim: Execution, resident: Resident, *, alone: bool) -> Execution 
     """Run it and settle what came of it; or give the claim of another attempt, to be made ``alone``."""
     try:
         result, judge = _evaluate(claim, resident, alone=alone)
-        if not alone and _blames_the_machine(result, job_of(claim)) and (again := lifecycle.claim_again(claim)):
-            return again
+        if not alone and _deserves_another_look(result, job_of(claim), resident):
+            again = lifecycle.claim_again(claim)
+            if again is not None:
+                return again
         _finish(claim, result, judge.results(result))
     except RunCancelled:
         lifecycle.cancelled(claim)
@@ -52,8 +58,6 @@ def _attempt(claim: Execution, resident: Resident, *, alone: bool) -> Execution 
 
 def _evaluate(claim: Execution, resident: Resident, *, alone: bool) -> tuple[Result, Judge]:
     with resident.holding(claim) as cancellation:
-        if not resident.offers(claim.language, claim.version):
-            raise RuntimeNotHere
         # A run takes seconds, and there are more threads than connections.
         if not connection.in_atomic_block:
             connection.close()
@@ -67,15 +71,28 @@ def _finish(claim: Execution, result: Result, test_results: Sequence[Mapping[str
         logger.warning("Too late to finish", extra={"execution": claim.pk, "attempt": claim.attempts})
 
 
-def _blames_the_machine(result: Result, job: Job) -> bool:
-    """Whether the clock ran out on a program that hardly got to work, while others ran here: then it was perhaps the
-    machine that was slow, and a verdict must not depend on that."""
-    runs = zip(result.tests, job.tests, strict=False) if job.tests else [(result, None)]
-    return result.had_company and any(
+def _deserves_another_look(result: Result, job: Job, resident: Resident) -> bool:
+    """Whether the clock ran out on a program that hardly got to work, on a machine that had no core to spare.
+
+    Then it was perhaps the machine that was slow, and a verdict must not depend on that. Nothing that takes long is run
+    again: all others wait meanwhile.
+    """
+    runs: list[tuple[Result | RunResult, Limits]] = [
+        (test, given.limits or job.limits) for test, given in zip(result.tests, job.tests, strict=False)
+    ]
+    runs = runs or [(result, job.limits)]
+    kept_waiting = any(
         run.verdict is Verdict.TIMEOUT
         and run.limit_exceeded is Limit.WALL_TIME
-        and _is_idle(run.usage.cpu_time_ms, (test and test.limits) or job.limits)
-        for run, test in runs
+        and _is_idle(run.usage.cpu_time_ms, limits)
+        for run, limits in runs
+    )
+    seconds = sum(limits.wall_time_ms for _, limits in runs) / 1_000
+    return (
+        result.was_crowded
+        and kept_waiting
+        and seconds <= _LONGEST_OTHER_LOOK_S
+        and resident.evaluator.reserve_alone(seconds)
     )
 
 
@@ -83,14 +100,8 @@ def _is_idle(cpu_time_ms: int | None, limits: Limits) -> bool:
     return (cpu_time_ms or 0) < _IDLE_SHARE * min(limits.cpu_time_ms, limits.wall_time_ms)
 
 
-class RuntimeNotHere(SandboxError):
-    """This worker does not have the version that was asked for; another may."""
-
-    code = "runtime_not_here"
-
-
 def job_of(execution: Execution) -> Job:
-    """What the sandbox is told: the program and its input, and of the account and the execution only labels."""
+    """What the sandbox is told: the program and its input, and of the account only a label."""
     return Job(
         program=Program(
             language=execution.language,
@@ -102,7 +113,6 @@ def job_of(execution: Execution) -> Job:
         args=tuple(execution.args),
         limits=Limits(**execution.limits),
         account=str(execution.account_id),
-        execution=str(execution.pk),
         isolation=Isolation(execution.isolation),
         tests=tests_of(execution),
         stops_early=execution.stop_on_first_failure,

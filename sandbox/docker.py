@@ -125,7 +125,13 @@ class Engine:
         if self.insecure:
             return "none"
         with _translated(EngineUnavailable):
-            runtime = self._client.info().get("Runtimes", {}).get(self.runtime)
+            info = self._client.info()
+        if info.get("CgroupDriver") != "cgroupfs":
+            raise SandboxNotIsolated(
+                f"the Docker engine's cgroup driver is {info.get('CgroupDriver')}, and sandboxes need cgroupfs: set "
+                '"exec-opts": ["native.cgroupdriver=cgroupfs"] in its configuration'
+            )
+        runtime = info.get("Runtimes", {}).get(self.runtime)
         if runtime is None:
             raise SandboxNotIsolated(
                 f"the Docker engine has no runtime named {self.runtime}: `make up` starts one that has"
@@ -262,6 +268,8 @@ def _require_gvisor(hello: dict[str, str]) -> None:
     # Only gVisor's own kernel has this log: no name in a configuration can pretend it.
     if "Starting gVisor" not in hello.get("kernel_log", ""):
         raise SandboxNotIsolated(f"what runs inside is not gVisor: {hello.get('kernel_version', '?')}")
+    if hello.get("cgroups") != "1":
+        raise SandboxNotIsolated("gVisor's own cgroups cannot be used: nothing would count processes and memory inside")
 
 
 class Sandbox:
@@ -305,7 +313,10 @@ class Sandbox:
         self._api.start(self._id)
 
     def await_hello(self, deadline: float) -> dict[str, str]:
-        kind, payload = self.receive(deadline)
+        try:
+            kind, payload = self.receive(deadline)
+        except TimeoutError as error:
+            raise SandboxStartFailed("the supervisor does not say hello") from error
         if kind is not FrameType.HELLO:
             raise SandboxStartFailed(f"instead of a hello came {kind.name}: {payload[:200]!r}")
         return parse_lines(payload)

@@ -49,9 +49,10 @@ class DockerEvaluator:
         if stamp is None:
             raise ImageMissing(f"no image for {runtime.language}: run `python -m sandbox.images`")
         try:
-            with self._company.joined(alone=job.alone) as stay:
+            cancellation.bind(self._company.wake)
+            with self._company.joined(alone=job.alone, gives_up=lambda: cancellation.requested) as stay:
                 result = _Evaluation(self._pool, self._compiled, job, runtime, stamp, cancellation, judge).result()
-                return replace(result, had_company=stay.had_company)
+                return replace(result, was_crowded=stay.was_crowded)
         except SandboxError:
             if cancellation.requested:
                 raise RunCancelled from None
@@ -59,6 +60,9 @@ class DockerEvaluator:
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         return dict(self._stamps)
+
+    def reserve_alone(self, seconds: float) -> bool:
+        return self._company.reserve_alone(seconds)
 
     def pool_state(self) -> dict[str, dict[str, int]]:
         return self._pool.state()
@@ -159,7 +163,7 @@ class _Evaluation:
         """Whether no more tests need be run: the program does not even parse, or the judge has seen enough."""
         if not self.job.tests:
             return False
-        if cell.ended_in_check:
+        if cell.is_syntax_error:
             return True
         return self.judge is not None and not self.judge(number, cell.result)
 
@@ -176,9 +180,13 @@ class _Evaluation:
             with self.pool.lease(self.runtime.language, account=self.job.account, reuse=reuse) as lease:
                 self.waited_ms += lease.waited_ms
                 self.cancellation.bind(lease.sandbox.kill)
-                if lease.sandbox.set_memory(room.memory_mb):
-                    yield lease, Session(lease.sandbox, self.runtime)
-                    return
+                try:
+                    if lease.sandbox.set_memory(room.memory_mb):
+                        yield lease, Session(lease.sandbox, self.runtime)
+                        return
+                finally:
+                    # Before it goes back: a late cancel must not stop the account's next program in it.
+                    self.cancellation.unbind()
                 if lease.executions == 1:
                     raise SandboxLost("a new sandbox uses more memory than it may")
                 # What ran before has left too much in use: on to the next sandbox, a new one in the end.
@@ -206,7 +214,7 @@ class _Evaluation:
         single = not self.job.tests or syntax_error
         return Result(
             verdict=result.verdict,
-            phase=Phase.COMPILE if told.ended_in_check else Phase.RUN,
+            phase=Phase.COMPILE if syntax_error else Phase.RUN,
             limit_exceeded=result.limit_exceeded,
             exit_code=result.exit_code,
             signal=result.signal,

@@ -24,6 +24,11 @@ class Cancellation:
         if stop is not None:
             stop()
 
+    def unbind(self) -> None:
+        """What was named is not ours to stop any more."""
+        with self._lock:
+            self._stop = None
+
     def bind(self, stop: Callable[[], None]) -> None:
         """Name what stops the run from now on. Raises `RunCancelled` when the request has come already."""
         with self._lock:
@@ -50,6 +55,10 @@ class Evaluator(Protocol):
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         """What can be run here, by language: measured in a sandbox of each, so that what is offered is seen to work."""
+        ...
+
+    def reserve_alone(self, seconds: float) -> bool:
+        """Whether a job of about so many seconds may run ``alone`` now, which makes all others wait."""
         ...
 
     def pool_state(self) -> dict[str, dict[str, int]]:

@@ -69,6 +69,7 @@ class FakeEvaluator:
         self.entered = threading.Semaphore(0)
         self.release = threading.Event()
         self.leftovers: list[str] = []
+        self.grants_alone = True
         self._closed = False
 
     def evaluate(self, job: Job, cancellation: Cancellation, judge: Judge | None = None) -> Result:
@@ -98,6 +99,9 @@ class FakeEvaluator:
 
     def runtimes(self) -> dict[str, RuntimeStamp]:
         return {language: stamp(language) for language in catalogue()}
+
+    def reserve_alone(self, seconds: float) -> bool:
+        return self.grants_alone
 
     def pool_state(self) -> dict[str, dict[str, int]]:
         return {}

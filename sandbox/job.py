@@ -64,7 +64,6 @@ class Job:
     args: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     account: str = ""
-    execution: str = ""
     isolation: Isolation = Isolation.EXECUTION
     tests: tuple[Test, ...] = ()
     stops_early: bool = False  # the judge may end it before all tests have run

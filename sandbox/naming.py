@@ -26,7 +26,7 @@ def name_source(runtime: Runtime, source: str) -> SourceName:
 # Comments, text blocks, strings and characters: whatever stands in them declares nothing. Each alternative ends by
 # itself at the end of the text, so that an unfinished one cannot make the search quadratic.
 _HIDDEN = re.compile(
-    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?""",
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\"(?:[^"\\]++|\\.|\"(?!\"\"))*+(?:\"\"\"|\\?\Z)|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?""",
     re.DOTALL,
 )
 _PACKAGE = re.compile(r"\bpackage\s+([\w$]+(?:\s*\.\s*[\w$]+)*)\s*;")

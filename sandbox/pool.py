@@ -31,7 +31,8 @@ RETRY_SECONDS = 2  # after a start that failed, so that a broken engine is not h
 
 @dataclass(frozen=True, slots=True)
 class PoolSize:
-    """``per_language``: the most that stand ready for one language. ``memory_mb``: for all that wait together."""
+    """How much may wait for work: ``per_language`` sandboxes ready for one language, as many kept for their accounts
+    altogether, and ``memory_mb`` for all of them."""
 
     per_language: int
     memory_mb: int
@@ -132,10 +133,9 @@ class Pool:
                 kept.reusable = False
                 if self._is_well(kept.sandbox):
                     return kept
-                self._discard(kept.sandbox)
+                self._give_back(kept, keep=False)
         with self._changed:
-            self._in_use[language] += 1
-            self._demand[language].rose_to(self._in_use[language])
+            self._enter(language)
         try:
             sandbox = self._take_fresh(language)
             sandbox.claim_for(account)
@@ -147,13 +147,18 @@ class Pool:
             self._leased.add(sandbox)
         return Lease(language, account, sandbox, _ms_since(began))
 
+    def _enter(self, language: str) -> None:
+        """Count one more in use. The caller holds the lock."""
+        self._in_use[language] += 1
+        self._demand[language].rose_to(self._in_use[language])
+
     def _take_kept(self, language: str, account: str) -> Lease | None:
         with self._changed:
             for lease in self._kept:
                 if lease.language == language and lease.account == account:
                     self._kept.remove(lease)
                     lease.sandbox.claim_for(account)
-                    self._in_use[language] += 1
+                    self._enter(language)
                     self._leased.add(lease.sandbox)
                     return lease
         return None
@@ -218,8 +223,8 @@ class Pool:
             sandbox = None
             try:
                 sandbox = self._start(language)
-            except SandboxError as error:
-                logger.warning("a sandbox for %s could not be started ahead: %s", language, error)
+            except Exception as error:  # noqa: BLE001  whatever it was: a starter that dies leaves the pool cold for ever
+                logger.warning("a sandbox for %s could not be started ahead: %r", language, error)
             with self._changed:
                 self._starting[language] -= 1
                 if sandbox is not None and not self._closed:

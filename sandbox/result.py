@@ -88,4 +88,4 @@ class Result:
     compilation: Compilation | None = None
     usage: Usage = field(default_factory=Usage)
     tests: tuple[RunResult, ...] = ()
-    had_company: bool = False  # other programs ran on this worker meanwhile
+    was_crowded: bool = False  # the machine had no core to spare meanwhile

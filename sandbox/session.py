@@ -32,6 +32,7 @@ CELL_CPU_MS = 50  # what the making of a cell costs, which is not the program's
 STACK_KB = 8 << 10
 LOOK_S = 0.02  # the least time between two looks at the CPU time
 EXPORT_BYTES = 16 << 20  # all artefacts of a program together
+EXPORT_FILES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,6 @@ class Cell:
     @property
     def is_syntax_error(self) -> bool:
         return self.check == "failed"
-
-    @property
-    def ended_in_check(self) -> bool:
-        """Whether the program never got to its first line."""
-        return self.check in ("failed", "silent")
 
 
 @dataclass(slots=True)
@@ -156,10 +152,10 @@ class Session:
         size = 0
         try:
             while (frame := self._sandbox.receive(deadline))[0] is FrameType.ARTEFACT:
-                size += len(frame[1])
-                if size > EXPORT_BYTES:
-                    raise ProtocolViolated("more artefacts than there may be")
                 artefacts.append(_artefact(frame[1]))
+                size += len(artefacts[-1].content)
+                if size > EXPORT_BYTES or len(artefacts) > EXPORT_FILES:
+                    raise ProtocolViolated("more artefacts than there may be")
         except TimeoutError as error:
             raise SandboxLost("the artefacts did not come") from error
         kind, payload = frame
@@ -248,11 +244,15 @@ class Session:
             # The supervisor did not keep the time. A program that burnt its CPU limit has starved it; else it is ours.
             if cpu.used_ms() < order.cpu_ms:
                 raise SandboxLost("no report within the limits") from error
-            reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.WALL_TIME
+            reached = Limit.COMPILE_TIME if phase is Phase.COMPILE else Limit.CPU_TIME
         self.is_well = False
         decision = decide(Evidence(phase, None, None, frozenset({reached})))
         result = RunResult(
-            decision.verdict, decision.limit_exceeded, stdout=stdout.close(None), stderr=stderr.close(None)
+            decision.verdict,
+            decision.limit_exceeded,
+            stdout=stdout.close(None),
+            stderr=stderr.close(None),
+            usage=Usage(round((time.monotonic() - mark.at) * 1_000), cpu.used_ms(), None),
         )
         return Cell(result, "none")
 
@@ -332,6 +332,8 @@ def _ended(report: CellReport, order: CellOrder, phase: Phase, stdout: _Capture,
         reached = Limit.CPU_TIME  # it ended, or the clock did, before the next look
     if phase is Phase.COMPILE and reached in (Limit.WALL_TIME, Limit.CPU_TIME):
         reached = Limit.COMPILE_TIME
+    if report.check == "failed":
+        reached = None  # the program was refused before; what came after is only how its end was told
     decision = decide(
         Evidence(
             phase=Phase.COMPILE if report.check == "failed" else phase,

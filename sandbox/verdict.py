@@ -1,8 +1,9 @@
 """Evidence → verdict. Pure: takes measurements of the supervisor and the kernel, never a byte of program output.
 
 The order is the contract: compile, time, memory, output, runtime error, success (a failure of ours is an exception
-long before it gets here). Exit codes carry no verdict: a program that exits with 137 or kills itself with SIGKILL
-has failed by itself, and only a limit that was *seen to be reached* makes another label.
+long before it gets here). A compiler has refused a program only when it ended by itself: one that a limit ended has
+the limit's label, and the phase tells where. Exit codes carry no verdict: a program that exits with 137 or kills
+itself with SIGKILL has failed by itself, and only a limit that was *seen to be reached* makes another label.
 """
 
 from dataclasses import dataclass

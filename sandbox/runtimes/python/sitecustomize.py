@@ -7,11 +7,13 @@ that the program does can be taken for a syntax error, and a syntax error is nev
 import os
 import stat
 import sys
+import warnings
 
 
 def _check(path: str) -> None:
     try:
-        with open(path, "rb") as source:
+        # Python warns again, for all to see, when it compiles the same text below.
+        with open(path, "rb") as source, warnings.catch_warnings(action="ignore"):
             compile(source.read(), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         # ValueError: a NUL in the source. Python's own words go to stderr when it finds the same error below.
