@@ -19,18 +19,24 @@
 Imports nothing of ours, so that every app may raise these. ``explanation`` is the text of the code's page.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+MAX_ERRORS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One wrong field. ``field`` is its path (``files[2].path``), ``message`` never repeats what was sent."""
+    """One wrong field. ``field`` is its path (``files[2].path``), ``message`` never repeats what was sent.
+
+    ``code`` is for ourselves, and not shown.
+    """
 
     field: str
     message: str
+    code: str = ""
 
 
 def join_path(path: str, key: str | int) -> str:
@@ -43,6 +49,14 @@ def join_path(path: str, key: str | int) -> str:
     shown = key.encode("ascii", "backslashreplace").decode()
     shown = "".join(letter if letter.isprintable() else "?" for letter in shown)[:80]
     return f"{path}.{shown}" if path and shown else path or shown
+
+
+def _shown(errors: Sequence[FieldError]) -> list[dict[str, str]]:
+    """As the API shows them: a request may have more faults than anybody wants to read, or we to write."""
+    shown = [{"field": error.field, "message": error.message} for error in errors[:MAX_ERRORS]]
+    if len(errors) > MAX_ERRORS:
+        shown.append({"field": "", "message": f"{len(errors) - MAX_ERRORS:,} more fields are wrong."})
+    return shown
 
 
 class CodeForgeError(Exception):
@@ -82,7 +96,7 @@ class InvalidRequest(CodeForgeError):
         self.errors = tuple(errors)
         super().__init__(
             detail or "; ".join(f"{error.field or 'body'}: {error.message}" for error in self.errors[:3]),
-            members={"errors": [{"field": error.field, "message": error.message} for error in self.errors]},
+            members={"errors": _shown(self.errors)},
         )
 
 
@@ -95,18 +109,13 @@ class LimitAbovePlan(CodeForgeError):
     status = 400
     title = "A limit is above what the plan allows."
     explanation = (
-        "`limits` asks for more than the account's plan allows. Limits are never lowered silently: a verdict is only "
-        "comparable when the limits are the ones that were asked for. `ceilings` gives the highest value of each limit "
-        "that was too high. Ask for that or less."
+        "`limits`, of the whole or of a test, asks for more than the account's plan allows. Limits are never lowered "
+        "silently: a verdict is only comparable when the limits are the ones that were asked for. `ceilings` gives the "
+        "highest value of each limit that was too high. Ask for that or less."
     )
 
-    def __init__(self, errors: Iterable[FieldError], ceilings: Mapping[str, int]) -> None:
-        super().__init__(
-            members={
-                "errors": [{"field": error.field, "message": error.message} for error in errors],
-                "ceilings": dict(ceilings),
-            }
-        )
+    def __init__(self, errors: Sequence[FieldError], ceilings: Mapping[str, int]) -> None:
+        super().__init__(members={"errors": _shown(errors), "ceilings": dict(ceilings)})
 
 
 class Unauthenticated(CodeForgeError):

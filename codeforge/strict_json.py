@@ -20,10 +20,10 @@ from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, Unsupp
 MAX_DEPTH = 16
 MAX_VALUES = 200_000
 MAX_INTEGER = 2**53 - 1  # what every JSON reader keeps exact
-MAX_ERRORS = 50
 
-# Strings are skipped whole, so that only real structure is counted.
-_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
+# Strings are skipped whole, so that only real structure is counted; one that never ends is skipped to the end of the
+# text. Nothing goes back (`*+`) or begins again within a string: each letter is looked at once, whatever was sent.
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -60,7 +60,7 @@ def parse(body: bytes) -> Any:
     errors: list[FieldError] = []
     plain = _plain(value, "", errors)
     if errors:
-        raise InvalidRequest(errors[:MAX_ERRORS])
+        raise InvalidRequest(errors)
     return plain
 
 

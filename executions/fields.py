@@ -187,7 +187,7 @@ def flatten(detail: Any, path: str = "") -> list[FieldError]:
         return [error for key, inner in detail.items() for error in flatten(inner, join_path(path, key))]
     if isinstance(detail, Sequence) and not isinstance(detail, str):
         return [error for inner in detail for error in flatten(inner, path)]
-    return [FieldError(path, str(detail))]
+    return [FieldError(path, str(detail), getattr(detail, "code", ""))]
 
 
 def decode(text: str, encoding: str) -> bytes:
