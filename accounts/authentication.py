@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import connection
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -22,6 +23,10 @@ class ApiKeyAuthentication(BaseAuthentication):
         if key.account.suspended_at is not None:
             raise AccountSuspended
         note_use(key)
+        # The body is read after this, as slowly as the client likes: with the connection held, a few dozen slow clients
+        # would have all that there are. Inside a transaction, as some tests have one, it must stay.
+        if not connection.in_atomic_block:
+            connection.close()
         return None, key
 
     def authenticate_header(self, request: Request) -> str:

@@ -21,3 +21,5 @@ limit_request_field_size = 8190
 accesslog = None
 errorlog = "-"
 control_socket_disable = True
+# Whether a proxy's word on the scheme is taken is for the settings to say (CODEFORGE_TRUSTED_PROXY), not for gunicorn.
+forwarded_allow_ips = ""

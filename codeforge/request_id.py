@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 logger = logging.getLogger(__name__)
 
+_KEY = re.compile(r"cf_[a-z]+_\w+")
 _WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 _current: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -40,14 +41,16 @@ class RequestIdMiddleware:
             logger.info(
                 "%s %s %d",
                 request.method,
-                # A path may hold anything, line breaks too.
-                request.path.encode("ascii", "backslashreplace")
-                .decode()[:200]
-                .replace("\n", "\\n")
-                .replace("\r", "\\r"),
+                _printable(request.path),
                 response.status_code,
                 extra={"duration_ms": round((time.monotonic() - started) * 1000)},
             )
             return response
         finally:
             _current.reset(token)
+
+
+def _printable(path: str) -> str:
+    """A path may hold anything: line breaks, what a terminal obeys, and the key of a client that put it there."""
+    shown = _KEY.sub("<key>", path[:400])
+    return "".join(c if " " <= c <= "~" else repr(c)[1:-1].encode("ascii", "backslashreplace").decode() for c in shown)

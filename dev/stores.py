@@ -101,6 +101,9 @@ def start_postgres() -> str:
                 "unix_socket_directories": "",
                 "max_connections": "200",
                 "timezone": "UTC",
+                # A statement that fails would be logged with its values: a customer's program.
+                "log_min_error_statement": "panic",
+                "log_error_verbosity": "terse",
             }
             options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
             POSTGRES_SERVER.start(as_account(postgres_binary("postgres"), "-D", VIEW / "postgres/data", *options))

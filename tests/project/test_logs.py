@@ -96,3 +96,15 @@ def test_a_line_is_one_line_and_json_is_json() -> None:
 def test_a_path_with_line_breaks_makes_no_second_line(visitor: Caller, log_text: Callable[[], str]) -> None:
     visitor.get("/v1/%0a2026-11-30T00:00:00Z%20ERROR%20forged%0d%c3%a9")
     assert "\n2026-11-30T00:00:00Z ERROR forged" not in log_text()
+
+
+def test_a_path_with_a_key_or_with_what_a_terminal_obeys_is_shown_without(
+    visitor: Caller, owner: Caller, log_text: Callable[[], str]
+) -> None:
+    visitor.get(f"/v1/executions/{owner.key}")
+    visitor.get("/v1/%1b]0;x%07%1b[31m%00%7f%c3%a9")
+    # Django's own line on a 404 is below the level of the settings.
+    told = "\n".join(line for line in log_text().splitlines() if "codeforge.request_id" in line)
+    assert owner.key not in told
+    assert "/v1/executions/<key>" in told
+    assert "/v1/\\x1b]0;x\\x07\\x1b[31m\\x00\\x7f\\xe9" in told
