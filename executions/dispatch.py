@@ -17,11 +17,14 @@ from django.db.models.functions import Now
 
 from accounts.models import Account
 from executions.models import Execution, QueueState, Status
+from executions.versions import offered
 
 logger = logging.getLogger(__name__)
 
 # A message that nobody acted on after this was lost, or waits in a long line; another does no harm.
 SENT_AGAIN_AFTER = timedelta(seconds=10)
+# Longer than the longest pause between two messages of an execution. Older ones are dropped unread by whoever comes.
+_MESSAGE_EXPIRES_S = 120
 # After a failure to reach the broker, nobody tries for this long: the sweep sends later what is not sent now.
 _BROKER_REST_S = 5.0
 _broker_rests_until = 0.0
@@ -47,12 +50,13 @@ def admit_locked(account: Account) -> None:
     state = QueueState.objects.filter(account=account).first()
     if state is None or (free := min(state.waiting, account.max_concurrency - state.admitted)) <= 0:
         return
-    oldest = (
-        Execution.objects.select_for_update(skip_locked=True, no_key=True)
-        .filter(account=account, status=Status.QUEUED, admitted_at=None)
-        .order_by("created_at", "id")
+    oldest = Execution.objects.select_for_update(skip_locked=True, no_key=True).filter(
+        account=account, status=Status.QUEUED, admitted_at=None
     )
-    messages: list[Message] = list(oldest.values_list("id", "language")[:free])
+    if served := offered():
+        # What waits for a language that no worker runs now would keep its slot until one does, and the others wait.
+        oldest = oldest.filter(language__in=list(served))
+    messages: list[Message] = list(oldest.order_by("created_at", "id").values_list("id", "language")[:free])
     Execution.objects.filter(pk__in=[pk for pk, _ in messages]).update(
         admitted_at=Now(), send_after=Now() + SENT_AGAIN_AFTER
     )
@@ -71,7 +75,9 @@ def send(messages: Sequence[Message]) -> None:
         return
     try:
         for execution_id, language in messages:
-            current_app.send_task("executions.run", args=[str(execution_id)], queue=queue_of(language))
+            current_app.send_task(
+                "executions.run", args=[str(execution_id)], queue=queue_of(language), expires=_MESSAGE_EXPIRES_S
+            )
     except Exception as error:  # noqa: BLE001  kombu, redis and socket errors, and whatever comes with their next release
         _broker_rests_until = time.monotonic() + _BROKER_REST_S
         logger.warning("The broker cannot be reached (%s); the sweep will send later.", type(error).__qualname__)

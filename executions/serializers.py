@@ -22,7 +22,7 @@ from executions.fields import (
     flatten,
 )
 from executions.paths import MAX_PATH_BYTES, conflicts, fault_of
-from executions.versions import is_version_of, offered
+from executions.versions import is_ever_offered, is_version_of, offered
 from sandbox.catalogue import catalogue
 from sandbox.job import Isolation
 from sandbox.naming import name_source
@@ -255,6 +255,9 @@ def _runtime_faults(values: Mapping[str, Any]) -> dict[str, Any]:
     if "language" not in values:
         return {}
     runtime = catalogue()[values["language"]]
+    if not is_ever_offered(runtime.language):
+        # It would wait for ever for a worker that there is not.
+        return {"language": [f"Must be one of those that are offered here: {', '.join(sorted(offered()))}."]}
     faults: dict[str, Any] = {}
     for name, chosen in values.get("options", {}).items():
         if name not in runtime.options:
@@ -340,12 +343,8 @@ def _stored_file(file: Mapping[str, str]) -> dict[str, str]:
 
 def _refusal(detail: Any, entitled: Entitlements) -> InvalidRequest | LimitAbovePlan:
     errors = flatten(detail)
-    limits = detail.get("limits")
-    above = [
-        name
-        for name, messages in (limits.items() if isinstance(limits, Mapping) else ())
-        if any(getattr(message, "code", "") == _ABOVE for message in messages)
-    ]
-    if above and len(above) == len(errors):
-        return LimitAbovePlan(errors, {name: entitled.limits[LIMIT_NAMES[name]].ceiling for name in above})
+    if all(error.code == _ABOVE for error in errors):
+        names = {error.field.rpartition(".")[2] for error in errors}  # of `limits` and of `tests[3].limits`
+        ceilings = {name: entitled.limits[key].ceiling for name, key in LIMIT_NAMES.items() if name in names}
+        return LimitAbovePlan(errors, ceilings)
     return InvalidRequest(errors)

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from executions import dispatch, lifecycle
 from executions.models import Execution, QueueState, Status, Worker
+from executions.versions import offered
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +27,24 @@ _WORKER_IS_FORGOTTEN_AFTER = timedelta(days=7)
 def sweep() -> None:
     """Take back what lost workers ran, send again what nobody claimed, admit where a slot is free."""
     lifecycle.take_back(lifecycle.expired())
+    free_unserved()
     send_again()
     admit_all()
     forget_workers()
+
+
+def free_unserved() -> None:
+    """Take the slots from what waits for a language that no worker runs any more: the account's others need them."""
+    served = offered()
+    if not served:
+        return
+    with transaction.atomic():
+        stuck = Execution.objects.select_for_update(skip_locked=True, no_key=True).filter(
+            status=Status.QUEUED, admitted_at__isnull=False
+        )
+        unserved = stuck.exclude(language__in=list(served)).order_by("account_id", "pk")
+        ids = list(unserved.values_list("pk", flat=True)[:_BATCH])
+        Execution.objects.filter(pk__in=ids).update(admitted_at=None, send_after=None)
 
 
 def send_again() -> int:
@@ -38,8 +54,8 @@ def send_again() -> int:
     the pause doubles each time, to a minute.
     """
     with transaction.atomic():
-        due = Execution.objects.select_for_update(skip_locked=True, no_key=True).filter(
-            status=Status.QUEUED, admitted_at__isnull=False, send_after__lt=Now()
+        due = Execution.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(
+            status=Status.QUEUED, admitted_at__isnull=False, send_after__lt=Now(), account__suspended_at=None
         )
         messages = list(due.order_by("send_after").values_list("id", "language")[:_BATCH])
         age = ExpressionWrapper(Now() - F("admitted_at"), output_field=DateTimeField())

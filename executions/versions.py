@@ -23,6 +23,11 @@ def offered() -> dict[str, list[RuntimeImage]]:
     return found
 
 
+def is_ever_offered(language: str) -> bool:
+    """Whether some worker has said so, however long ago. Before any has said anything, all are taken to be."""
+    return RuntimeImage.objects.filter(language=language).exists() or not RuntimeImage.objects.exists()
+
+
 def is_version_of(*, asked: str, offered: str) -> bool:
     """Whether ``asked`` is the version or a dotted prefix of it: `3` and `3.13` are of 3.13.5, `3.1` is not."""
     return not asked or offered == asked or offered.startswith(f"{asked}.")

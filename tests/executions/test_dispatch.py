@@ -1,5 +1,6 @@
 import threading
 import uuid
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from executions import dispatch, lifecycle
-from executions.models import Execution, QueueState, Status
+from executions.models import Execution, QueueState, RuntimeImage, Status
 from tests.cast import Caller, Workbench, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,8 +20,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """(execution, queue) of each message, instead of a broker."""
     messages: list[tuple[str, str]] = []
 
-    def send_task(name: str, *, args: list[str], queue: str) -> None:
+    def send_task(name: str, *, args: list[str], queue: str, expires: int) -> None:
         assert name == "executions.run"
+        assert 60 < expires < 600  # the next message comes before the last expires
         messages.append((args[0], queue))
 
     monkeypatch.setattr("celery.current_app.send_task", send_task)
@@ -50,6 +52,16 @@ def test_a_slot_that_is_freed_goes_to_the_oldest(owner: Caller, sent: list[tuple
     ids = [owner.submit()["executionId"] for _ in range(4)]
     Workbench().run_all()
     assert [pk for pk, _ in sent] == ids
+
+
+def test_a_language_that_no_worker_runs_takes_no_slot(owner: Caller, sent: list[tuple[str, str]]) -> None:
+    Account.objects.update(max_concurrency=1)
+    Workbench()
+    RuntimeImage.objects.filter(language="java").update(seen_at=timezone.now() - timedelta(hours=1))
+    waiting, served = owner.submit(language="java"), owner.submit()
+    assert [pk for pk, _ in sent] == [served["executionId"]]
+    Workbench().run_all()
+    assert [pk for pk, _ in sent] == [served["executionId"], waiting["executionId"]]
 
 
 def test_one_accounts_queue_is_not_in_front_of_anothers(

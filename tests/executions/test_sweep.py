@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from executions import lifecycle
-from executions.models import Execution, Status, Worker
+from executions.models import Execution, QueueState, RuntimeImage, Status, Worker
 from executions.sweep import send_again, sweep
 from executions.tasks import run_sweep
 from tests.cast import Caller, Workbench, at_once, make_resident
@@ -40,6 +40,34 @@ def test_eight_sweeps_at_once_send_each_once(owner: Caller, sent: list[tuple[str
     lose_messages()
     at_once([sweep] * 8)
     assert len(sent) == len(set(sent)) == 5
+
+
+def test_a_suspended_account_is_sent_nothing(owner: Caller, sent: list[tuple[str, str]]) -> None:  # noqa: F811
+    owner.submit()
+    sent.clear()
+    lose_messages()
+    Account.objects.update(suspended_at=timezone.now())
+    assert send_again() == 0
+    Account.objects.update(suspended_at=None)
+    assert send_again() == len(sent) == 1
+
+
+def test_a_language_that_is_no_longer_run_gives_its_slots_to_the_others(
+    owner: Caller,
+    sent: list[tuple[str, str]],  # noqa: F811
+) -> None:
+    Account.objects.update(max_concurrency=2)
+    Workbench()
+    for language in ("java", "java", "python"):
+        owner.submit(language=language)
+    RuntimeImage.objects.filter(language="java").update(seen_at=timezone.now() - timedelta(hours=1))
+
+    sweep()
+    sweep()
+
+    assert [queue for _, queue in sent] == ["executions.java", "executions.java", "executions.python"]
+    assert list(QueueState.objects.values_list("waiting", "admitted")) == [(2, 1)]
+    assert Execution.objects.get(language="python").admitted_at is not None
 
 
 def test_the_pause_grows_while_the_line_is_long(owner: Caller) -> None:
