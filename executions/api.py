@@ -1,8 +1,10 @@
 """The API's doors: read, call, show. No decisions."""
 
+import logging
 import uuid
 from typing import Any
 
+from django.db import DatabaseError
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +20,8 @@ from executions.serializers import ExecutionRequestSerializer
 from executions.submission import submit
 from executions.waiting import wait_until_finished
 from sandbox.catalogue import catalogue
+
+logger = logging.getLogger(__name__)
 
 
 class Door(APIView):
@@ -39,7 +43,7 @@ class ExecutionList(Door):
         responses=schema.SUBMITTED,
     )
     def post(self, request: Request) -> Response:
-        """The program waits for a slot of the account, then runs in a sandbox of its own."""
+        """The program waits for a slot of the account, then runs in a sandbox: see `isolation`."""
         asked = parameters.read_parameters(
             request.query_params, wait=parameters.read_wait, encoding=parameters.read_encoding
         )
@@ -47,8 +51,15 @@ class ExecutionList(Door):
         account = account_of(request)
         accepted = submit(account=account, body=request.data, idempotency_key=key)
         pk = accepted.execution.pk
-        wait_until_finished(pk, seconds=asked.get("wait", 0))
-        execution = queries.get_for(account, pk)
+        try:
+            wait_until_finished(pk, seconds=asked.get("wait", 0))
+            execution = queries.get_for(account, pk)
+        except DatabaseError:
+            if accepted.replayed:
+                raise
+            # It is accepted, and no refusal may say otherwise: this is what we know of it.
+            logger.exception("Accepted, but cannot be looked at", extra={"execution": pk})
+            execution = accepted.execution
         headers = {"Location": reverse("execution", args=[pk], request=request)}
         if accepted.replayed:
             headers["Idempotency-Replayed"] = "true"
@@ -100,7 +111,8 @@ class ExecutionDetail(Door):
         Afterwards it is answered like one that never was, and its Idempotency-Key is free. That it ran still counts.
         """
         parameters.read_parameters(request.query_params)
-        lifecycle.erase(queries.get_for(account_of(request), execution_id))
+        queries.require_for(account_of(request), execution_id)
+        lifecycle.erase(execution_id)
         return Response(status=204)
 
 
@@ -134,7 +146,8 @@ class ExecutionCancel(Door):
         """
         asked = parameters.read_parameters(request.query_params, encoding=parameters.read_encoding)
         account = account_of(request)
-        lifecycle.cancel(queries.get_for(account, execution_id))
+        queries.require_for(account, execution_id)
+        lifecycle.cancel(execution_id)
         execution = queries.get_for(account, execution_id)
         shown = representation.full(execution, encoding=asked.get("encoding", "utf-8"))
         return Response(shown, status=200 if execution.is_finished else 202)

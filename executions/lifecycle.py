@@ -5,6 +5,8 @@
       │ └─requeue_or_fail┴────────────────► INTERNAL_ERROR, after three attempts
       └────cancel─────────────────────────► CANCELLED
 
+    RUNNING ──claim_again──► RUNNING: a new attempt, by the same worker
+
 Several workers, the sweep and customers act on a row at once, and any of them may die between two steps. So:
 
 - Every move is guarded: it names the state that it starts from, and whoever finds another state was too late and does
@@ -159,22 +161,22 @@ def expired() -> Q:
     return Q(lease_until__lt=Now())
 
 
-def cancel(execution: Execution) -> None:
+def cancel(execution_id: uuid.UUID) -> None:
     """Stop an execution: at once when it is queued, else as soon as its worker hears of it. `AlreadyFinished`."""
     with transaction.atomic():
-        row = _light(Execution.objects.select_for_update(no_key=True)).get(pk=execution.pk)
+        row = _light(Execution.objects.select_for_update(no_key=True)).get(pk=execution_id)
         if row.is_finished:
             raise AlreadyFinished
         _stop(row)
 
 
-def erase(execution: Execution) -> None:
+def erase(execution_id: uuid.UUID) -> None:
     """Remove what was submitted and what came of it, for ever. An unfinished one is cancelled.
 
     Nothing of it is stored later. The row stays, for the books, and its Idempotency-Key is free again.
     """
     with transaction.atomic():
-        row = _light(Execution.objects.select_for_update(no_key=True)).get(pk=execution.pk)
+        row = _light(Execution.objects.select_for_update(no_key=True)).get(pk=execution_id)
         if not row.is_finished:
             _stop(row)
         Execution.objects.filter(pk=row.pk).update(erased_at=Now(), **_ERASED)

@@ -39,7 +39,7 @@ OUTPUTS = ("stdout", "stderr", "compile_stdout", "compile_stderr", "test_results
 
 
 class Execution(models.Model):
-    """One program, run once (again only when we failed).
+    """One program, run once or for each of its tests; again when we failed, or when the machine may be to blame.
 
     created → (waiting) → admitted: has one of the account's slots and a message in the broker → claimed by a worker,
     which is RUNNING with a lease → terminal. ``attempts`` is the fencing token: it counts claims, and only the

@@ -197,7 +197,7 @@ def _compile(execution: Execution) -> dict[str, Any] | None:
 
 
 def _queue_ms(execution: Execution) -> int | None:
-    """From acceptance to the start of the attempt that counts."""
+    """From acceptance to the last claim by a worker: what was run before that, and failed, counts as waiting."""
     if execution.started_at is None:
         return None
     return max(0, (execution.started_at - execution.created_at) // timedelta(milliseconds=1))

@@ -2,6 +2,8 @@ import uuid
 from functools import partial
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import UsageRecord
 from executions import lifecycle
@@ -74,6 +76,15 @@ def test_cancelling_and_claiming_at_once_have_one_winner(owner: Caller, workbenc
         shown = owner.look(pk)
         assert shown["status"] in {"SUCCEEDED", "CANCELLED"}
         assert UsageRecord.objects.filter(execution_id=pk).count() == shown["attempts"]
+
+
+def test_what_a_program_printed_is_read_for_the_answer_only(owner: Caller) -> None:
+    path = f"/v1/executions/{owner.submit()['executionId']}"
+    for call, times in ((partial(owner.post, f"{path}/cancel"), 1), (partial(owner.delete, path), 0)):
+        with CaptureQueriesContext(connection) as made:
+            call()
+        reading = [query for query in made if query["sql"].startswith("SELECT") and '."stdout"' in query["sql"]]
+        assert len(reading) == times
 
 
 def test_a_body_is_not_read(owner: Caller) -> None:

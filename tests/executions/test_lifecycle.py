@@ -243,7 +243,7 @@ def test_a_cancelled_run_counts_because_it_had_started(owner: Caller) -> None:
 
 def test_taking_back_what_is_to_be_cancelled_cancels_it(owner: Caller) -> None:
     claim = claimed(owner)
-    lifecycle.cancel(claim)
+    lifecycle.cancel(claim.pk)
     lifecycle.take_back(Q(worker_id=ME))
     assert Execution.objects.get().status == Status.CANCELLED
 
