@@ -1,7 +1,6 @@
 """Looks at everything that a run needs, from the database to a program of each language, and says how to mend it."""
 
 import contextlib
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -38,7 +37,7 @@ def examine() -> Iterator[Finding]:
         for alive in Worker.objects.filter(stopped_at=None):
             yield Finding(f"Worker {alive}: {_told(alive.pool)}")
     try:
-        evaluator = worker.connect(worker=f"doctor-{uuid.uuid4()}", concurrency=1)
+        evaluator = worker.connect(worker=worker.name_visitor("doctor"), concurrency=1)
     except SandboxError as error:
         yield Finding("Sandbox", f"{error.code}: {error}", _remedy(error))
         return

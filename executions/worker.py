@@ -5,8 +5,10 @@ cancel, and takes back what workers of its machine left when they died. The `Res
 is read, and ends after the last run has ended.
 """
 
+import hashlib
 import logging
 import os
+import re
 import socket
 import threading
 import uuid
@@ -147,18 +149,20 @@ class Resident:
             )
 
     def _is_alive(self, label: str) -> bool:
-        """Whether the worker that made a sandbox still lives. One that we never knew is somebody else's."""
+        """Whether whoever made a sandbox still lives. One that we never knew is somebody else's."""
+        if (visitor := _VISITOR.fullmatch(label)) is not None:
+            realm, pid, started = visitor.groups()
+            return realm != _short(self._worker.realm) or _pid_started(int(pid)) == int(started)
         try:
             worker = Worker.objects.filter(pk=uuid.UUID(label)).first()
         except ValueError:
             return True
         if worker is None or worker.pk == self.id:
             return True
-        if worker.stopped_at is not None:
-            return False
         if worker.realm == self._worker.realm:
+            # Not `stopped_at`: somebody wrote that, who perhaps only had not heard of it for a while.
             return _process_lives(worker)
-        return Worker.objects.filter(pk=worker.pk, seen_at__gt=Now() - lifecycle.LEASE).exists()
+        return Worker.objects.filter(pk=worker.pk, stopped_at=None, seen_at__gt=Now() - lifecycle.LEASE).exists()
 
     def _cancel(self, payload: str) -> None:
         with self._lock:
@@ -189,6 +193,19 @@ def _pid_started(pid: int) -> int | None:
 
 def _process_lives(worker: Worker) -> bool:
     return _pid_started(worker.pid) == worker.pid_started
+
+
+# What makes sandboxes and has no row: its name in the engine says where and which process it is.
+_VISITOR = re.compile(r"[a-z]+-([0-9a-f]{16})-(\d{1,10})-(\d{1,20})")
+
+
+def name_visitor(kind: str) -> str:
+    """The name of this process as a visitor to the engine, such as a `doctor`: workers tell by it when it is gone."""
+    return f"{kind}-{_short(_realm())}-{os.getpid()}-{_pid_started(os.getpid())}"
+
+
+def _short(realm: str) -> str:
+    return hashlib.sha256(realm.encode()).hexdigest()[:16]
 
 
 # --- Celery's signals ------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_a_cancel_that_came_before_the_run_began_stops_it(owner: Caller, bench: 
     pk = uuid.UUID(owner.submit()["executionId"])
     claim = lifecycle.claim(pk, worker_id=bench.resident.id)
     assert claim
-    lifecycle.cancel(claim)
+    lifecycle.cancel(claim.pk)
     claim.refresh_from_db()
     with bench.resident.holding(claim) as cancellation:
         assert cancellation.requested
@@ -213,6 +213,22 @@ def test_sandboxes_of_the_dead_are_removed_and_of_no_one_else(bench: Workbench) 
         of_another_installation,
         "doctor-1",
     }
+
+
+def test_a_worker_that_was_not_heard_of_for_a_while_keeps_its_sandboxes(bench: Workbench) -> None:
+    neighbour = make_resident(FakeEvaluator(), stopped_at=timezone.now())
+    bench.fake.leftovers = [str(neighbour.id)]
+    bench.resident.tidy()
+    assert bench.fake.leftovers == [str(neighbour.id)]
+
+
+def test_what_a_doctor_left_is_removed_when_it_is_gone(bench: Workbench) -> None:
+    living = worker.name_visitor("doctor")
+    kind, realm, pid, started = living.split("-")
+    gone, far = f"{kind}-{realm}-{pid}-{int(started) - 1}", f"{kind}-{'0' * 16}-{pid}-1"
+    bench.fake.leftovers = [living, gone, far]
+    bench.resident.tidy()
+    assert bench.fake.leftovers == [living, far]
 
 
 def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
