@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Sum
+from django.db.models import Sum
 from django.db.models.functions import Now
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from executions import lifecycle
-from executions.models import UNFINISHED, Execution, QueueState, Worker
+from executions.models import Execution, QueueState, Status, Worker
 
 
 def exposition() -> bytes:
@@ -23,12 +23,13 @@ def exposition() -> bytes:
 class _Executions(Collector):
     def collect(self) -> Iterator[Metric]:
         unfinished = GaugeMetricFamily("codeforge_executions", "Unfinished executions", labels=["status"])
-        rows = Execution.objects.filter(status__in=UNFINISHED).values_list("status").annotate(Count("pk"))
-        counts = dict(rows.order_by())
-        for status in UNFINISHED:
-            unfinished.add_metric([status], counts.get(status, 0))
+        # Kept counts and a partial index: how many executions there ever were makes no difference.
+        kept = QueueState.objects.aggregate(waiting=Sum("waiting", default=0), admitted=Sum("admitted", default=0))
+        running = Execution.objects.filter(status=Status.RUNNING).count()
+        unfinished.add_metric([Status.QUEUED], max(0, kept["waiting"] + kept["admitted"] - running))
+        unfinished.add_metric([Status.RUNNING], running)
         yield unfinished
-        waiting = QueueState.objects.aggregate(number=Sum("waiting", default=0))["number"]
+        waiting = kept["waiting"]
         yield GaugeMetricFamily("codeforge_executions_without_slot", "Queued executions without a slot", waiting)
 
 
