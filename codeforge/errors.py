@@ -2,7 +2,6 @@
 
     CodeForgeError                   base: code, HTTP status, title, further members, headers
     ├── InvalidRequest               400  every wrong field named
-    │   └── UnsupportedMediaType     415  the same code: the body is not JSON in UTF-8
     ├── LimitAbovePlan               400  a limit above the plan's ceiling
     ├── Unauthenticated              401
     ├── QuotaExceeded                402
@@ -100,10 +99,6 @@ class InvalidRequest(CodeForgeError):
         )
 
 
-class UnsupportedMediaType(InvalidRequest):
-    status = 415
-
-
 class LimitAbovePlan(CodeForgeError):
     code = "limit_above_plan"
     status = 400
@@ -189,7 +184,7 @@ class PayloadTooLarge(CodeForgeError):
     status = 413
     title = "The request body is too large."
     explanation = (
-        "The whole body may be 12 MiB. It was refused before it was read. A smaller one, of which single fields are "
+        "The whole body may be 16 MiB. It was refused before it was read. A smaller one, of which single fields are "
         "too long, is refused as invalid_request, which names the fields."
     )
 

@@ -23,7 +23,6 @@ from codeforge.errors import (
     PayloadTooLarge,
     Unauthenticated,
     Unavailable,
-    UnsupportedMediaType,
 )
 from codeforge.request_id import current_request_id
 
@@ -69,7 +68,7 @@ def translate(error: Exception) -> CodeForgeError:
         case drf.NotAuthenticated() | drf.AuthenticationFailed():
             return Unauthenticated()
         case drf.UnsupportedMediaType():
-            return UnsupportedMediaType([FieldError("Content-Type", "Must be application/json.")])
+            return InvalidRequest([FieldError("Content-Type", "Must be application/json.")])
         case RequestDataTooBig():
             return PayloadTooLarge()
         case drf.ParseError() | SuspiciousOperation():

@@ -218,8 +218,9 @@ X_FRAME_OPTIONS = "DENY"
 
 # --- The API ---------------------------------------------------------------------------------------------------------
 
-# The whole body: 256 KiB of source, 4 MiB each of stdin and expected output and 1 MiB of files, as base64 or escaped.
-CODEFORGE_MAX_BODY_BYTES = 12 * 1024 * 1024
+# The whole body. All fields fit at their longest: stdin (4 MiB) and files (1 MiB) as base64, expected output (4 MiB)
+# as it is, the source (256 KiB) even with every letter escaped. Of escaped output, and of tests, less fits.
+CODEFORGE_MAX_BODY_BYTES = 16 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = CODEFORGE_MAX_BODY_BYTES
 # Less than the threads of a web process, so that requests that do not wait always find one.
 CODEFORGE_MAX_WAITERS = envint("CODEFORGE_MAX_WAITERS", default=48)

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 
-from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, UnsupportedMediaType, join_path
+from codeforge.errors import FieldError, InvalidRequest, PayloadTooLarge, join_path
 
 MAX_DEPTH = 16
 MAX_VALUES = 200_000
@@ -129,10 +129,10 @@ class StrictJSONParser(BaseParser):
         assert parser_context is not None
         request = parser_context["request"]
         if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise UnsupportedMediaType([FieldError("Content-Encoding", "Compressed bodies are not taken.")])
+            raise InvalidRequest([FieldError("Content-Encoding", "Compressed bodies are not taken.")])
         charset = re.search(r";\s*charset=\"?([^\s;\"]*)", media_type or "", re.IGNORECASE)
         if charset is not None and charset[1].lower() not in {"utf-8", "utf8"}:
-            raise UnsupportedMediaType([FieldError("Content-Type", "The character set must be UTF-8.")])
+            raise InvalidRequest([FieldError("Content-Type", "The character set must be UTF-8.")])
         limit: int = settings.CODEFORGE_MAX_BODY_BYTES
         # A length that is no number is one that the server has refused to read by.
         length = request.META.get("CONTENT_LENGTH") or ""

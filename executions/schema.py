@@ -44,8 +44,8 @@ class CompileBriefSerializer(Shape):
 class CompileSerializer(CompileBriefSerializer):
     """What the compiler said; of compiled languages, also when it succeeded."""
 
-    stdout = serializers.CharField()
-    stderr = serializers.CharField()
+    stdout = serializers.CharField(help_text="The first 256 KiB.")
+    stderr = serializers.CharField(help_text="The first 256 KiB.")
 
 
 class UsageSerializer(Shape):
@@ -110,7 +110,9 @@ class ExecutionBriefSerializer(Shape):
     status = serializers.ChoiceField(choices=Status.values)
     phase = serializers.ChoiceField(choices=PHASES, allow_null=True)
     passed = serializers.BooleanField(
-        allow_null=True, help_text="Set when `expectedStdout` was given and the program ran."
+        allow_null=True,
+        help_text="Set with the verdict, when `expectedStdout` or `tests` were given. False unless the verdict is "
+        "SUCCEEDED: after a COMPILE_ERROR, too.",
     )
     language = serializers.ChoiceField(choices=list(catalogue()))
     runtime = RuntimeStampSerializer(allow_null=True)

@@ -101,7 +101,11 @@ class RequestedLimitsSerializer(StrictSerializer):
 
     wallTimeMs = StrictInteger(source="wall_time_ms", required=False, help_text="Time on the clock.")
     cpuTimeMs = StrictInteger(source="cpu_time_ms", required=False, help_text="CPU time of all its processes.")
-    compileTimeMs = StrictInteger(source="compile_time_ms", required=False)
+    compileTimeMs = StrictInteger(
+        source="compile_time_ms",
+        required=False,
+        help_text="CPU time of the compiler; on the clock it may take twice that.",
+    )
     memoryMb = StrictInteger(source="memory_mb", required=False)
     processes = StrictInteger(required=False, help_text="Processes and threads together.")
     outputBytes = StrictInteger(source="output_bytes", required=False, help_text="Of stdout and of stderr, each.")
@@ -134,9 +138,19 @@ class RequestedTestSerializer(StrictSerializer):
     """One run of the program, in a process tree, a working directory and a `/tmp` of its own."""
 
     id = StrictString(max_bytes=100, allow_blank=False, required=False, help_text="Its place, from 0, if not given.")
-    stdin = StrictString(max_bytes=_base64_size(MAX_STDIN_BYTES), nul=True, default="")
+    stdin = StrictString(
+        max_bytes=_base64_size(MAX_STDIN_BYTES),
+        nul=True,
+        default="",
+        help_text="Of all tests together, 4 MiB at most.",
+    )
     stdinEncoding = StrictChoice(source="stdin_encoding", choices=ENCODINGS, default="utf-8")
-    args = StrictList(child=StrictString(max_bytes=MAX_ARG_BYTES), max_length=MAX_ARGS, default=list)
+    args = StrictList(
+        child=StrictString(max_bytes=MAX_ARG_BYTES),
+        max_length=MAX_ARGS,
+        default=list,
+        help_text="32 KiB each and 128 KiB together at most.",
+    )
     expectedStdout = StrictString(source="expected_stdout", max_bytes=MAX_STDIN_BYTES, nul=True, required=False)
     checker = CheckerSerializer(required=False, help_text="The execution's, if not given.")
     limits = RequestedTestLimitsSerializer(default=dict)
@@ -159,7 +173,12 @@ class ExecutionRequestSerializer(StrictSerializer):
         max_bytes=_base64_size(MAX_STDIN_BYTES), nul=True, default="", help_text="Given byte for byte; 4 MiB at most."
     )
     stdinEncoding = StrictChoice(source="stdin_encoding", choices=ENCODINGS, default="utf-8")
-    args = StrictList(child=StrictString(max_bytes=MAX_ARG_BYTES), max_length=MAX_ARGS, default=list)
+    args = StrictList(
+        child=StrictString(max_bytes=MAX_ARG_BYTES),
+        max_length=MAX_ARGS,
+        default=list,
+        help_text="32 KiB each and 128 KiB together at most.",
+    )
     options = StrictStringMap(
         max_pairs=16, max_key=40, max_value=100, default=dict, help_text='Of the language: C++ `{"standard": "c++17"}`.'
     )

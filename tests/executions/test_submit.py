@@ -4,9 +4,11 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from accounts.models import Account
-from executions.models import Execution
+from executions import queries
+from executions.models import Execution, RuntimeImage
 from tests.cast import PROGRAM, Caller, Workbench, fields, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,6 +66,21 @@ def test_a_limit_at_the_ceiling_is_taken_and_above_it_is_refused_with_the_ceilin
     assert problem["ceilings"] == {"wallTimeMs": 30_000, "diskMb": 256}
     assert fields(problem) == ["limits.wallTimeMs", "limits.diskMb"]
     assert Execution.objects.count() == 1
+
+
+def test_a_limit_of_a_test_above_the_plan_is_refused_with_the_ceiling_too(owner: Caller) -> None:
+    tests = [{}, {"limits": {"cpuTimeMs": 20_001}}, {"limits": {"cpuTimeMs": 99_999, "memoryMb": 1_025}}]
+    body = {"language": "python", "source": "x", "limits": {"diskMb": 999}, "tests": tests}
+
+    problem = refused(owner.post("/v1/executions", body), 400, "limit_above_plan")
+
+    assert problem["ceilings"] == {"cpuTimeMs": 20_000, "memoryMb": 1_024, "diskMb": 256}
+    assert sorted(fields(problem)) == [
+        "limits.diskMb",
+        "tests[1].limits.cpuTimeMs",
+        "tests[2].limits.cpuTimeMs",
+        "tests[2].limits.memoryMb",
+    ]
 
 
 def test_a_limit_above_the_plan_among_other_faults_is_one_of_several(owner: Caller) -> None:
@@ -128,6 +145,18 @@ def test_another_version_is_refused_with_those_that_there_are(
     assert "3.13.5" in problem["errors"][0]["message"]
 
 
+def test_a_language_that_no_worker_has_is_refused_with_those_that_there_are(owner: Caller) -> None:
+    owner.submit(language="java")  # nobody has said yet what can be run
+    Workbench()
+    RuntimeImage.objects.exclude(language="python").delete()
+
+    problem = refused(owner.post("/v1/executions", {**PROGRAM, "language": "java"}), 400, "invalid_request")
+
+    assert fields(problem) == ["language"]
+    assert problem["errors"][0]["message"].endswith(": python.")
+    owner.submit()
+
+
 @pytest.mark.parametrize(
     ("expected", "checker", "passed"),
     [
@@ -169,6 +198,23 @@ def test_stdin_and_files_may_be_as_long_as_promised(owner: Caller) -> None:
     assert len(stored.stdin) == 4 << 20
 
 
+def test_all_fields_together_may_be_as_long_as_promised(owner: Caller) -> None:
+    sent = json.dumps(
+        {
+            "language": "python",
+            "stdin": base64.b64encode(b"x" * (4 << 20)).decode(),
+            "stdinEncoding": "base64",
+            "files": [{"path": "y", "content": base64.b64encode(b"y" * (1 << 20)).decode(), "encoding": "base64"}],
+            "expectedStdout": "z" * (4 << 20),
+            "args": ["a" * (32 << 10)] * 4,
+            "metadata": {f"{number:040}": "ü" * 500 for number in range(16)},
+        }
+    )
+    source = "\\u0023" * (256 << 10)
+    body = f'{sent[:-1]}, "source": "{source}"}}'.encode()
+    assert owner.request("POST", "/v1/executions", body).status_code == 202
+
+
 def test_metadata_comes_back(owner: Caller) -> None:
     assert owner.submit(metadata={"run": "7", "ünï": "x" * 500})["metadata"] == {"run": "7", "ünï": "x" * 500}
 
@@ -185,6 +231,25 @@ def test_a_dead_broker_changes_nothing_for_the_customer(
 
     assert response.status_code == 202
     assert Execution.objects.get().admitted_at is not None
+
+
+@pytest.mark.parametrize("query", ["", "?wait=5"])
+def test_what_is_accepted_is_told_also_when_the_database_fails_right_after(
+    owner: Caller, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    def down(*args: object) -> None:
+        raise OperationalError("the database is down")
+
+    monkeypatch.setattr(queries, "is_finished", down)
+    monkeypatch.setattr(queries, "get_for", down)
+
+    response = owner.post(f"/v1/executions{query}", PROGRAM, Idempotency_Key="k")
+
+    assert response.status_code == 202
+    told = read(response)
+    assert response.headers["Location"].endswith(told["executionId"])
+    monkeypatch.undo()
+    assert owner.look(told["executionId"]) == told
 
 
 def test_an_id_cannot_be_chosen(owner: Caller) -> None:

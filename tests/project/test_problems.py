@@ -49,7 +49,7 @@ REFUSALS: dict[str, tuple[int, str, Callable[[Caller], Any]]] = {
     "not JSON": (400, "invalid_request", lambda owner: owner.request("POST", "/v1/executions", b"{")),
     "a wrong parameter": (400, "invalid_request", lambda owner: owner.get("/v1/executions?x=1")),
     "a wrong content type": (
-        415,
+        400,
         "invalid_request",
         lambda owner: owner.request("POST", "/v1/executions", b"{}", content_type="text/plain"),
     ),
@@ -78,7 +78,7 @@ REFUSALS: dict[str, tuple[int, str, Callable[[Caller], Any]]] = {
     "too large": (
         413,
         "payload_too_large",
-        lambda owner: owner.request("POST", "/v1/executions", b" " * (12 * 1024 * 1024 + 1)),
+        lambda owner: owner.request("POST", "/v1/executions", b" " * (16 * 1024 * 1024 + 1)),
     ),
     "a key used again": (422, "idempotency_key_reused", reused),
     "a full queue": (429, "queue_full", queue),
