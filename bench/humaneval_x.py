@@ -1,6 +1,6 @@
 """Runs the canonical solutions of HumanEval-X through the public API and counts how many succeed.
 
-    python bench/humaneval_x.py FOLDER [LANGUAGE …]
+    python -m bench.humaneval_x FOLDER [LANGUAGE …]
 
 FOLDER holds the benchmark's files (python.jsonl.gz, js.jsonl.gz, java.jsonl.gz, cpp.jsonl.gz). The address and key come
 from CODEFORGE_URL and CODEFORGE_API_KEY, which `make up` writes to var/demo.env.
@@ -11,13 +11,12 @@ A few canonical solutions need more than a standard library (javascript 162 an n
 
 import gzip
 import json
-import os
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import requests
+from bench.api import Api
 
 FILES = {"python": "python", "javascript": "js", "java": "java", "cpp": "cpp"}
 WORKERS = 8
@@ -41,28 +40,20 @@ def assemble(language: str, problem: dict[str, str]) -> str:
     return program
 
 
-def evaluate(session: requests.Session, url: str, language: str, problem: dict[str, str]) -> tuple[str, str]:
+def evaluate(api: Api, language: str, problem: dict[str, str]) -> tuple[str, str]:
     """The problem's id and the status that its canonical solution ended with."""
-    body: dict[str, object] = {"language": language, "source": assemble(language, problem)}
-    if language == "cpp":
-        body["options"] = {"standard": "c++17"}
-    execution = session.post(f"{url}/v1/executions", params={"wait": 60}, json=body, timeout=90).json()
-    while execution["status"] in ("QUEUED", "RUNNING"):
-        address = f"{url}/v1/executions/{execution['executionId']}"
-        execution = session.get(address, params={"wait": 60}, timeout=90).json()
+    options = {"standard": "c++17"} if language == "cpp" else {}
+    execution = api.evaluate(language=language, source=assemble(language, problem), options=options)
     return problem["task_id"], execution["status"]
 
 
 def main(folder: Path, languages: list[str]) -> None:
-    url = os.environ["CODEFORGE_URL"]
-    session = requests.Session()
-    session.headers["Authorization"] = f"Bearer {os.environ['CODEFORGE_API_KEY']}"
-    session.mount("http", requests.adapters.HTTPAdapter(pool_maxsize=WORKERS))
+    api = Api()
     for language in languages:
         with gzip.open(folder / f"{FILES[language]}.jsonl.gz", "rt", encoding="utf-8") as lines:
             problems = [json.loads(line) for line in lines]
         with ThreadPoolExecutor(WORKERS) as pool:
-            ended = list(pool.map(lambda problem, name=language: evaluate(session, url, name, problem), problems))
+            ended = list(pool.map(lambda problem, name=language: evaluate(api, name, problem), problems))
         counts = Counter(status for _, status in ended)
         print(f"{language}: {counts['SUCCEEDED']}/{len(problems)} SUCCEEDED", flush=True)
         for task, status in ended:

@@ -12,6 +12,13 @@ from django.db.backends.postgresql.operations import DatabaseOperations
 from tests.cast import Broker, Caller, Workbench
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    # Here, because pytest asks only the first conftest of the paths that it is given.
+    parser.addoption(
+        "--rounds", type=int, default=1, help="how many times the table of verdicts must be right in a row"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("TESTS_HAVE_SERVICES"):
         pytest.exit(

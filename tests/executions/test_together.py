@@ -45,7 +45,7 @@ def interfere(account: Account, chance: random.Random) -> None:
     execution = Execution.objects.filter(account=account).order_by("?").first()
     if execution is not None:
         with contextlib.suppress(AlreadyFinished):
-            chance.choice([lifecycle.cancel, lifecycle.erase])(execution)
+            chance.choice([lifecycle.cancel, lifecycle.erase])(execution.pk)
 
 
 def mend(account: Account, chance: random.Random) -> None:

@@ -80,3 +80,7 @@ def test_a_pid_that_now_belongs_to_somebody_else_is_not_ours(
     sleeper.record(pid)
     sleeper.stop()
     assert daemon.start_time(pid) is None
+
+
+def test_options_of_single_tests_are_known_whatever_is_run(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.getoption("rounds") >= 1

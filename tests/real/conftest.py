@@ -18,12 +18,6 @@ ROOMY = Limits(wall_time_ms=30_000, cpu_time_ms=15_000, compile_time_ms=30_000, 
 Run = Callable[..., Result]
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--rounds", type=int, default=1, help="how many times the table of verdicts must be right in a row"
-    )
-
-
 @pytest.fixture(scope="session")
 def evaluator() -> Iterator[DockerEvaluator]:
     evaluator = connect_evaluator(worker=f"test-{uuid.uuid4().hex}", concurrency=2)
