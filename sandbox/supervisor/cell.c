@@ -145,7 +145,8 @@ static void set_resource_limits(const struct cell_limits *limits)
     limit(RLIMIT_MEMLOCK, 0);
     limit(RLIMIT_FSIZE, limits->disk_kb * 1024);
     limit(RLIMIT_STACK, limits->stack_kb * 1024);
-    /* The cgroup's own limit was seen to let some more through, and does not count zombies. There is none for CPU time: the clock that it would go by runs fast, see supervisor.c. */
+    /* The cgroup's own limit was seen to let some more through, and does not count zombies. There is none for CPU time:
+     * the clock that it would go by runs fast, see supervisor.c. */
     limit(RLIMIT_NPROC, limits->processes);
 }
 
@@ -278,7 +279,7 @@ static int open_control(const char *controller, const char *file, int flags)
     return open(path, flags | O_CLOEXEC);
 }
 
-void cell_prepare(void)
+bool cell_prepare(void)
 {
     mkdir("/sys/fs/cgroup/pids/cell", 0755);
     mkdir("/sys/fs/cgroup/cpuacct/cell", 0755);
@@ -288,6 +289,8 @@ void cell_prepare(void)
     kernel.cpu_join = open_control("cpuacct", "cgroup.procs", O_WRONLY);
     kernel.cpu_usage = open_control("cpuacct", "cpuacct.usage", O_RDONLY);
     kernel.meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    return kernel.tasks_join >= 0 && kernel.tasks_limit >= 0 && kernel.tasks_count >= 0 && kernel.cpu_join >= 0 &&
+           kernel.cpu_usage >= 0 && kernel.meminfo >= 0;
 }
 
 static bool write_number(int descriptor, uint64_t value)
@@ -488,9 +491,9 @@ bool cell_left_report(const struct cell *cell)
     return found;
 }
 
-bool cell_remove(struct cell *cell)
+bool cell_remove(struct cell *cell, bool wait)
 {
-    bool clean = waitpid(cell->init, NULL, 0) == cell->init;
+    bool clean = waitpid(cell->init, NULL, wait ? 0 : WNOHANG) == cell->init;
     close(cell->status_descriptor);
     close(cell->check_descriptor);
     if (kernel.tasks_count >= 0 && read_counter(kernel.tasks_count) != 0)

@@ -43,7 +43,7 @@ struct cell_end {
     char failure[80];
 };
 
-void cell_prepare(void); /* once, before the first cell */
+bool cell_prepare(void); /* once, before the first cell; false when there are no cgroups */
 bool cell_start(struct cell *cell, const struct cell_order *order);
 enum cell_news cell_read_status(struct cell *cell, struct cell_end *end);
 void cell_read_check(struct cell *cell);
@@ -52,4 +52,5 @@ uint64_t cell_cpu_us(const struct cell *cell);
 uint64_t cell_memory_kb(const struct cell *cell);
 bool cell_left_report(const struct cell *cell); /* whether the language runtime left a report: its heap was full */
 void cell_kill(const struct cell *cell);
-bool cell_remove(struct cell *cell); /* false when something of the cell could not be removed */
+/* False when something of the cell could not be removed. `wait`: for the end of its init, which has been told to end. */
+bool cell_remove(struct cell *cell, bool wait);

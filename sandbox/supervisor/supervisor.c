@@ -7,7 +7,7 @@
  * or compiler:
  *
  *     supervisor (uid 0, this file)        watches: clock, CPU, memory, output; kills; measures; reports
- *       └── init of the cell (cell.c)      first process of a fresh PID, mount, IPC, network and host name namespace:
+ *       └── init of the cell (cell.c)      first process of a fresh PID, mount, IPC and network namespace:
  *             │                            mounts, starts the program, reaps orphans, ends everything with the program
  *             └── the program              a uid of its own, no capabilities, no descriptor but 0, 1, 2
  *                   └── whatever it starts
@@ -22,7 +22,7 @@
  *
  * CPU time is the one limit that we do not keep: gVisor counts a task that waits for a core of the host as running, so
  * its clock was seen 2.5 times too fast on a busy machine and 4 times too fast for 6 threads. The worker goes by the
- * host's count and tells us when to stop; what we report is only the upper bound.
+ * host's count, which has gVisor's own work in it, and tells us when that is used up; we stop the cell when ours is, too.
  *
  * Nothing here reads or interprets what a program prints. All memory that grows is bounded by the limits of the cell.
  */
@@ -65,7 +65,7 @@ struct stream {
     uint64_t total, limit;
 };
 
-static void hello(void)
+static void hello(bool cgroups)
 {
     char log[256] = "", version[256] = "", text[600];
     klogctl(3 /* SYSLOG_ACTION_READ_ALL */, log, sizeof log - 1);
@@ -77,7 +77,7 @@ static void hello(void)
     }
     version[strcspn(version, "\n")] = 0;
     log[strcspn(log, "\n")] = 0;
-    snprintf(text, sizeof text, "protocol 1\nkernel_log %s\nkernel_version %s\n", log, version);
+    snprintf(text, sizeof text, "protocol 1\nkernel_log %s\nkernel_version %s\ncgroups %d\n", log, version, cgroups);
     frame_send(FRAME_HELLO, text, strlen(text));
 }
 
@@ -117,7 +117,7 @@ struct watch {
     struct cell_end end;
     const char *stopped_for;
     uint64_t number, started_us, killed_us, memory_peak_kb, cpu_us;
-    bool ended, heap_exhausted;
+    bool ended, heap_exhausted, cpu_used_up;
 };
 
 static void stop(struct watch *watch, const char *limit)
@@ -138,7 +138,7 @@ static void listen_to_worker(struct watch *watch)
     if (frame.type != FRAME_STOP)
         frame_put_off(&frame);
     else if (!watch->ended && strtoull((const char *)frame.payload, NULL, 10) == watch->number)
-        stop(watch, "cpu"); /* by its number: the cell that was meant may have ended, and another have begun */
+        watch->cpu_used_up = true; /* by its number: the cell that was meant may have ended, and another have begun */
 }
 
 static void measure(struct watch *watch, const struct cell_limits *limits)
@@ -149,6 +149,8 @@ static void measure(struct watch *watch, const struct cell_limits *limits)
         watch->memory_peak_kb = memory_kb;
     if (memory_kb > limits->memory_kb)
         stop(watch, "memory");
+    else if (watch->cpu_used_up && watch->cpu_us > limits->cpu_ms * 1000) /* by both counts, see above */
+        stop(watch, "cpu");
     else if (watch->started_us && clock_us() - watch->started_us > limits->wall_ms * 1000)
         stop(watch, "wall");
 }
@@ -221,7 +223,7 @@ static void run_cell(const struct cell_order *order)
                 watch.started_us = clock_us();
             } else if (news == CELL_FAILED) {
                 cell_kill(&watch.cell);
-                cell_remove(&watch.cell);
+                cell_remove(&watch.cell, true);
                 frame_fail(watch.end.failure);
                 return;
             } else if (news == CELL_ENDED) {
@@ -260,7 +262,7 @@ static void run_cell(const struct cell_order *order)
     if (!watch.stopped_for && !order->compile && (out.total > out.limit || err.total > err.limit))
         watch.stopped_for = "output";
     watch.heap_exhausted = cell_left_report(&watch.cell);
-    if (!cell_remove(&watch.cell))
+    if (!cell_remove(&watch.cell, !dirty))
         dirty = true;
     report(&watch, &out, &err, dirty);
 }
@@ -300,12 +302,12 @@ int main(void)
     prctl(PR_SET_DUMPABLE, 0); /* no process of another uid can look into this one, or leave it attached */
     signal(SIGPIPE, SIG_IGN);
     umask(022);
-    cell_prepare();
+    bool cgroups = cell_prepare();
     if (!stage_prepare()) {
         frame_fail("the staging directory cannot be made");
         return 1;
     }
-    hello();
+    hello(cgroups);
     for (;;) {
         struct frame frame;
         if (!frame_receive(&frame))
