@@ -1,0 +1,3 @@
+// Takes files of the system into the program, past the preprocessor. Permissions must stop it.
+asm(".incbin \"/etc/shadow\"");
+int main() {}

@@ -1,0 +1,3 @@
+// Has the compiler wait for input. It must have none.
+#include "/dev/stdin"
+int main() {}

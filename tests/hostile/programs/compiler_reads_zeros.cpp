@@ -1,0 +1,3 @@
+// Has the compiler read for ever. Its limits must stop it.
+#include "/dev/zero"
+int main() {}
