@@ -67,6 +67,8 @@ CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID", "KILL", "CHOWN", "FOWNER", "DAC
 START_TIMEOUT_S = 60
 CALL_TIMEOUT_S = 60
 PING_TIMEOUT_S = 5
+# An engine that is busy refuses to remove what it is just starting or removing.
+REMOVAL_PAUSES_S = (0.1, 1, 5)
 FIRST_UID = 60_000
 CONTAINER_ABOVE_WALL = 8 << 20  # how much more memory the container's own cgroup allows than the wall around it
 
@@ -224,12 +226,18 @@ class Engine:
         removed = 0
         with _translated(EngineUnavailable):
             for container in self._client.api.containers(all=True, filters={"label": LABEL_WORKER}):
-                if not is_alive(container["Labels"][LABEL_WORKER]):
+                worker = container["Labels"][LABEL_WORKER]
+                if worker == self.worker:
+                    # Ours are removed by whoever used them; one that was made long ago and never started was not.
+                    left = container["State"] == "created" and time.time() - container["Created"] > START_TIMEOUT_S
+                else:
+                    left = not is_alive(worker)
+                if left:
                     with contextlib.suppress(docker.errors.NotFound, docker.errors.APIError):
                         self._client.api.remove_container(container["Id"], force=True, v=True)
                         removed += 1
         for worker in Cgroup(self._corner).children():
-            if not is_alive(worker):
+            if worker != self.worker and not is_alive(worker):
                 _remove_cgroups(f"{self._corner}/{worker}")
         return removed
 
@@ -425,13 +433,18 @@ class Sandbox:
             self._socket.close()
             self._stream.close()  # it is the last that holds the descriptor
             self._socket = None
-        if self._id is not None:
+        # By its name: the engine may have made a container whose id never reached us.
+        for wait_s in REMOVAL_PAUSES_S:
             try:
                 with _translated(EngineUnavailable):
-                    self._api.remove_container(self._id, force=True, v=True)
+                    self._api.remove_container(self.name, force=True, v=True)
             except SandboxError as error:
-                if "No such container" not in str(error) and "already in progress" not in str(error):
-                    logger.warning("sandbox %s could not be removed: %s", self.name, error)
+                if "No such container" in str(error):
+                    break
+                logger.warning("sandbox %s is not removed yet: %s", self.name, error)
+                time.sleep(wait_s)  # this is a thread that nobody waits for
+            else:
+                break
         if self.cgroup is not None:
             _remove_cgroups(self.cgroup.path)
 
