@@ -95,9 +95,10 @@ class Cgroup:
         """Host process ids of everything inside, whether Docker still knows it or not."""
         found: set[int] = set()
         for hierarchy in _hierarchies():
-            for procs in (hierarchy / self.path.lstrip("/")).rglob("cgroup.procs"):
+            # `os.walk` and not a glob: what is inside may go away while we look, which is no error.
+            for folder, _, _ in os.walk(hierarchy / self.path.lstrip("/")):
                 with contextlib.suppress(OSError):
-                    found.update(map(int, procs.read_text().split()))
+                    found.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
         return found
 
     def children(self) -> list[str]:

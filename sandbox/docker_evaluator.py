@@ -52,6 +52,8 @@ class DockerEvaluator:
             cancellation.bind(self._company.wake)
             with self._company.joined(alone=job.alone, gives_up=lambda: cancellation.requested) as stay:
                 result = _Evaluation(self._pool, self._compiled, job, runtime, stamp, cancellation, judge).result()
+                if cancellation.requested:
+                    raise RunCancelled  # what it was stopped with is not its own verdict
                 return replace(result, was_crowded=stay.was_crowded)
         except SandboxError:
             if cancellation.requested:

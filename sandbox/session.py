@@ -237,7 +237,7 @@ class Session:
                     raise _unexpected(kind, payload, "while a cell runs")
         except SandboxLost:
             # The whole sandbox went down. Only the kernel can say whether the program's hunger for memory did it.
-            if self._sandbox.memory_refusals() == mark.memory_refusals:
+            if self._sandbox.memory_refusals() <= mark.memory_refusals:
                 raise
             reached = Limit.MEMORY
         except TimeoutError as error:
