@@ -30,6 +30,8 @@
 #define WORK "/work"
 #define REPORT "/run/report"
 
+enum { TASKS_GONE_MS = 2000 }; /* how long the tasks of a cell may take to be gone after its init */
+
 enum { CANNOT_EXECUTE = 126 }; /* as a shell has it */
 
 /* gVisor's kernel has cgroups of its own; all cells, one after the other, use this one. The descriptors are -1 where it
@@ -496,8 +498,14 @@ bool cell_remove(struct cell *cell, bool wait)
     bool clean = waitpid(cell->init, NULL, wait ? 0 : WNOHANG) == cell->init;
     close(cell->status_descriptor);
     close(cell->check_descriptor);
-    if (kernel.tasks_count >= 0 && read_counter(kernel.tasks_count) != 0)
-        clean = false; /* something of the cell lives on */
+    /* The end of its init ends them all, but the last are still on their way out when that is told. */
+    for (int look = 0; kernel.tasks_count >= 0 && read_counter(kernel.tasks_count) != 0; look++) {
+        if (look == TASKS_GONE_MS) {
+            clean = false; /* something of the cell lives on */
+            break;
+        }
+        usleep(1000);
+    }
     close(cell->root_descriptor);
     return umount2(ROOT, MNT_DETACH) == 0 && clean;
 }

@@ -236,7 +236,8 @@ static void run_cell(const struct cell_order *order)
             measure(&watch, &order->limits);
             next_measure_us = now_us + WATCH_INTERVAL_MS * 1000;
         }
-        if (watch.killed_us && now_us - watch.killed_us > TEARDOWN_MS * 1000ULL) {
+        /* Not `now_us`: it may have been killed since. */
+        if (watch.killed_us && clock_us() - watch.killed_us > TEARDOWN_MS * 1000ULL) {
             dirty = true;
             break;
         }
