@@ -69,6 +69,7 @@ CALL_TIMEOUT_S = 60
 PING_TIMEOUT_S = 5
 # An engine that is busy refuses to remove what it is just starting or removing.
 REMOVAL_PAUSES_S = (0.1, 1, 5)
+CGROUP_PAUSES_S = (0.01, 0.1, 1, 3)
 FIRST_UID = 60_000
 CONTAINER_ABOVE_WALL = 8 << 20  # how much more memory the container's own cgroup allows than the wall around it
 
@@ -250,10 +251,14 @@ class Engine:
 def _remove_cgroups(path: str) -> None:
     """A start that failed was seen to leave gVisor processes that the engine no longer knew, burning CPU for ever."""
     group = Cgroup(path)
-    for pid in group.processes():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    group.remove()
+    for pause_s in CGROUP_PAUSES_S:
+        for pid in group.processes():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if group.remove():
+            return
+        time.sleep(pause_s)  # those that were killed are still on their way out
+    logger.warning("the cgroup %s is still in use", path)
 
 
 def _gvisor_version(path: str) -> str:
