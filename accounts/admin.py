@@ -21,7 +21,7 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Account)
 class AccountAdmin(admin.ModelAdmin):
-    list_display = ("name", "plan", "monthly_runs", "max_concurrency", "max_queued", "suspended_at", "created_at")
+    list_display = ("name", "plan", "suspended_at", "created_at")
     list_filter = ("plan",)
     search_fields = ("name", "memberships__user__email")
     readonly_fields = ("created_at",)

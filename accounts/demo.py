@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from accounts.keys import find_key, make_key
-from accounts.models import Account, ApiKey, Membership, Role, User
+from accounts.models import Account, ApiKey, Membership, Override, Role, User
 
 NAME = "Demo"
 STAFF = "staff@codeforge.localhost"
 MEMBER = "member@codeforge.localhost"
+NUMBERS = {"monthly_runs": None, "max_concurrency": 8, "max_queued": 10_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,12 @@ def set_up_demo(*, key: str | None = None) -> Demo:
     member, member_password = _person(MEMBER, staff=False)
     membership = Membership.objects.filter(user=member).select_related("account").order_by("pk").first()
     account = membership.account if membership else Account(name=NAME)
-    account.monthly_runs = None
-    account.max_concurrency = 8
-    account.max_queued = 10_000
     account.suspended_at = None
     account.save()
+    for number, value in NUMBERS.items():
+        Override.objects.update_or_create(
+            account=account, name=number, defaults={"value": value, "reason": "Demo", "expires_at": None}
+        )
     Membership.objects.get_or_create(account=account, user=member, defaults={"role": Role.OWNER})
 
     kept = find_key(key) if key else None

@@ -1,32 +1,15 @@
-"""What an account may do. A limit's definition is here; whoever enforces it counts for itself."""
+"""What an account may do: its plan, and what staff changed for it. Whoever enforces a number counts for itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from accounts.models import Account, Plan
+from django.db import transaction
+from django.utils import timezone
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """What holds when nothing is asked for, the least and the most that may be asked for."""
-
-    default: int
-    ceiling: int
-    least: int = 1
-
-
-# The limits of a run on each plan. The keys are the names of `sandbox.job.Limits`, with the units in them.
-LIMITS: Mapping[str, Mapping[str, Range]] = {
-    Plan.BETA: {
-        "wall_time_ms": Range(10_000, 30_000),
-        "cpu_time_ms": Range(5_000, 20_000),
-        "compile_time_ms": Range(30_000, 60_000),
-        "memory_mb": Range(256, 1_024, least=16),
-        "processes": Range(64, 128),
-        "output_bytes": Range(1 << 20, 4 << 20, least=0),
-        "disk_mb": Range(64, 256),
-    },
-}
+from accounts import audit
+from accounts.models import Account, Override, User
+from accounts.plans import NUMBERS, PLANS, Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +18,85 @@ class Entitlements:
 
     plan: str
     monthly_runs: int | None
-    max_concurrency: int
-    max_queued: int
+    max_concurrency: int | None
+    max_queued: int | None
+    reads_per_minute: int | None
+    writes_per_minute: int | None
+    retention_days: int | None
+    languages: frozenset[str]
     limits: Mapping[str, Range]
 
 
 def entitlements(account: Account) -> Entitlements:
+    """As of now: an override counts until the moment it expires. One query, or none when overrides were prefetched."""
+    now = timezone.now()
+    changed = {
+        override.name: override.value
+        for override in account.overrides.all()
+        if override.expires_at is None or override.expires_at > now
+    }
+    terms = PLANS[account.plan]
     return Entitlements(
-        plan=account.plan,
-        monthly_runs=account.monthly_runs,
-        max_concurrency=account.max_concurrency,
-        max_queued=account.max_queued,
-        limits=LIMITS[account.plan],
+        plan=terms.name,
+        **{number: changed.get(number, terms.numbers[number]) for number in NUMBERS},
+        languages=terms.languages,
+        limits={name: _limit(name, allowed, changed) for name, allowed in terms.limits.items()},
     )
+
+
+def _limit(name: str, allowed: Range, changed: Mapping[str, int | None]) -> Range:
+    # `Override` lets no limit be without bound, so these are numbers.
+    ceiling = changed.get(f"limits.{name}.ceiling") or allowed.ceiling
+    default = changed.get(f"limits.{name}.default") or allowed.default
+    # A ceiling that was lowered below the default lowers what holds when nothing is asked for, too.
+    return Range(min(default, ceiling), ceiling, min(allowed.least, default, ceiling))
+
+
+def set_plan(account: Account, plan: str, *, by: User | None, reason: str) -> bool:
+    """Move an account to a plan; the only writer of ``Account.plan``. False when it was on it already.
+
+    What is queued stays queued, what runs runs on; the next admission goes by the new numbers.
+    """
+    if plan not in PLANS:
+        raise ValueError(f"There is no plan {plan!r}.")
+    with transaction.atomic():
+        locked = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+        if locked.plan == plan:
+            return False
+        audit.record(
+            actor=by, action="plan", subject=locked, before={"plan": locked.plan}, after={"plan": plan}, reason=reason
+        )
+        Account.objects.filter(pk=locked.pk).update(plan=plan)
+    account.plan = plan
+    return True
+
+
+def override(
+    account: Account, name: str, value: int | None, *, by: User | None, reason: str, expires_at: datetime | None = None
+) -> Override:
+    """Change one number for an account, until ``expires_at`` or for good. Replaces an earlier change of it."""
+    with transaction.atomic():
+        Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+        made = Override.objects.filter(account=account, name=name).first() or Override(account=account, name=name)
+        before = {} if made.pk is None else made.as_shown()
+        made.value, made.reason, made.expires_at, made.created_by = value, reason, expires_at, by
+        made.full_clean()
+        made.save()
+        audit.record(
+            actor=by,
+            action="override",
+            subject=account,
+            before=before,
+            after=made.as_shown(),
+            reason=reason,
+        )
+    return made
+
+
+def end_override(override: Override, *, by: User | None) -> None:
+    """The plan's number holds again."""
+    with transaction.atomic():
+        audit.record(
+            actor=by, action="override ended", subject=override.account, before=override.as_shown(), after={}, reason=""
+        )
+        override.delete()

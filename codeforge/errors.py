@@ -6,12 +6,14 @@
     ├── Unauthenticated              401
     ├── QuotaExceeded                402
     ├── AccountSuspended             403
+    ├── InsufficientScope            403  the key may not do that
     ├── NotFound                     404  also for what belongs to another account
     ├── MethodNotAllowed             405
     ├── AlreadyFinished              409
     ├── PayloadTooLarge              413
     ├── IdempotencyKeyReused         422
     ├── QueueFull                    429
+    ├── RateLimited                  429  too many requests in a minute
     ├── InternalError                500  we failed
     └── Unavailable                  503  we cannot accept anything now
 
@@ -155,6 +157,19 @@ class AccountSuspended(CodeForgeError):
     )
 
 
+class InsufficientScope(CodeForgeError):
+    code = "insufficient_scope"
+    status = 403
+    title = "The key may not do that."
+    explanation = (
+        "The key is valid, but was made without the scope that this address needs, which `scope` names. Make one with "
+        "that scope on the keys page of the dashboard. Reading needs `…:read`, changing something `…:write`."
+    )
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"It needs the scope {scope}.", members={"scope": scope})
+
+
 class NotFound(CodeForgeError):
     code = "not_found"
     status = 404
@@ -204,8 +219,9 @@ class QueueFull(CodeForgeError):
     status = 429
     title = "The account's queue is full."
     explanation = (
-        "As many executions are waiting as the plan allows. Nothing was accepted. Wait for `Retry-After` seconds, or "
-        "for one of your executions to finish, and send the request again with the same Idempotency-Key."
+        "As many executions are waiting as the plan allows. Nothing was accepted. `Retry-After` says in how many "
+        "seconds there will be room again, if your executions go on to end as fast as in the last minutes. Wait that "
+        "long, and send the request again with the same Idempotency-Key."
     )
 
     def __init__(self, *, waiting: int, limit: int, retry_after_s: int) -> None:
@@ -213,6 +229,23 @@ class QueueFull(CodeForgeError):
             f"{waiting} executions are waiting; the plan allows {limit}.",
             members={"queued": waiting, "limit": limit},
             headers={"Retry-After": str(retry_after_s)},
+        )
+
+
+class RateLimited(CodeForgeError):
+    code = "rate_limited"
+    status = 429
+    title = "Too many requests in a minute."
+    explanation = (
+        "A key may read and write as often in a minute as the plan says; an address without a key less often. "
+        "Nothing was accepted. Every answer tells in `RateLimit` what is left of the minute (`r`) and when it is over "
+        "(`t`, seconds), and in `RateLimit-Policy` how much there is. Wait for `Retry-After` seconds, and send the request "
+        "again with the same Idempotency-Key. To wait for a run, use `?wait=` instead of asking often."
+    )
+
+    def __init__(self, *, limit: int, retry_after_s: int) -> None:
+        super().__init__(
+            f"{limit} a minute are allowed.", members={"limit": limit}, headers={"Retry-After": str(retry_after_s)}
         )
 
 

@@ -9,8 +9,8 @@ from drf_spectacular.generators import SchemaGenerator
 from codeforge.errors import CodeForgeError, MethodNotAllowed, codes
 from codeforge.problems import problem_response
 
-_ALWAYS = ("invalid_request", "internal_error", "unavailable")
-_WITH_KEY = ("unauthenticated", "account_suspended")
+_ALWAYS = ("invalid_request", "rate_limited", "internal_error", "unavailable")
+_WITH_KEY = ("unauthenticated", "account_suspended", "insufficient_scope")
 _WITH_ID = ("not_found",)
 _BY_OPERATION = {
     "createExecution": (

@@ -6,6 +6,7 @@ CODEFORGE_SECRET_KEY       50 random characters or more, also as CODEFORGE_SECRE
 CODEFORGE_BASE_URL         what customers type. http:// is accepted for this machine only               required
 CODEFORGE_ALLOWED_HOSTS    further host names, separated by commas                                      none
 CODEFORGE_TRUSTED_PROXY    1 when a proxy in front sets X-Forwarded-Proto                               0
+CODEFORGE_TRUSTED_PROXIES  networks whose X-Forwarded-For is believed, separated by commas              none
 CODEFORGE_DEBUG            1 shows errors in the browser                                                0
 CODEFORGE_DEMO             1 allows `manage.py demo`                                                    0
 CODEFORGE_LOG_FORMAT       `line` or `json`                                                             line
@@ -21,6 +22,7 @@ CODEFORGE_BIND, CODEFORGE_WEB_PROCESSES, CODEFORGE_WEB_THREADS: see `codeforge.g
 
 import os
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -72,6 +74,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "codeforge.proxies.ClientAddressMiddleware",
     "codeforge.request_id.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -150,6 +153,16 @@ def _database(address: str) -> dict[str, object]:
 DATABASES = {"default": _database(envsecret("DATABASE_URL"))}
 REDIS_URL = envsecret("REDIS_URL")
 
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "cache",
+        # Only request rates are here. A dead Redis must cost a request milliseconds: see `accounts.rates`.
+        "OPTIONS": {"socket_connect_timeout": 0.25, "socket_timeout": 0.5},
+    }
+}
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker outlives any outage of the broker
@@ -184,6 +197,7 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "executions.sweep", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
+    "retention": {"task": "executions.retention", "schedule": timedelta(minutes=10), "options": {"expires": 600}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(BASE_DIR / "var" / "celerybeat-schedule")
 
@@ -197,6 +211,12 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+try:
+    CODEFORGE_TRUSTED_PROXIES = [
+        ip_network(network.strip()) for network in envstr("CODEFORGE_TRUSTED_PROXIES", "").split(",") if network.strip()
+    ]
+except ValueError as error:
+    raise BadSetting(f"CODEFORGE_TRUSTED_PROXIES must be networks like 10.0.0.0/8: {error}.") from None
 if envbool("CODEFORGE_TRUSTED_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = ENCRYPTED
@@ -232,7 +252,8 @@ CODEFORGE_METRICS_TOKEN = envsecret("CODEFORGE_METRICS_TOKEN", "")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasAccount"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.rates.KeyRate"],
     "DEFAULT_PARSER_CLASSES": ["codeforge.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "codeforge.strict_json.AlwaysJSON",

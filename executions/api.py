@@ -12,8 +12,8 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from accounts.authentication import account_of
-from accounts.entitlements import LIMITS, entitlements
-from accounts.models import Plan
+from accounts.entitlements import entitlements
+from accounts.plans import DEFAULT, PLANS
 from accounts.usage import current_period
 from executions import lifecycle, parameters, queries, representation, schema, versions
 from executions.serializers import ExecutionRequestSerializer
@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 class Door(APIView):
     http_method_names = ("get", "head", "post", "delete")
+    # The scopes that a key needs here: `accounts.authentication.HasScope`.
+    reads = "executions:read"
+    writes = "executions:write"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -168,7 +171,7 @@ class RuntimeList(Door):
         """The languages with their versions, commands, options and limits. Needs no key."""
         parameters.read_parameters(request.query_params)
         offered = versions.offered()
-        limits = LIMITS[Plan.BETA]
+        limits = PLANS[DEFAULT].limits
         return Response(
             {
                 "data": [
@@ -180,6 +183,8 @@ class RuntimeList(Door):
 
 
 class Usage(Door):
+    reads = writes = "usage:read"
+
     @extend_schema(
         operation_id="getUsage", summary="Get usage", tags=["Usage"], responses=schema.AccountUsageSerializer
     )

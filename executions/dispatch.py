@@ -15,6 +15,7 @@ from celery import current_app
 from django.db import transaction
 from django.db.models.functions import Now
 
+from accounts.entitlements import Entitlements, entitlements
 from accounts.models import Account
 from executions.models import Execution, QueueState, Status
 from executions.versions import offered
@@ -48,7 +49,7 @@ def admit_locked(account: Account) -> None:
     if account.suspended_at is not None:
         return
     state = QueueState.objects.filter(account=account).first()
-    if state is None or (free := min(state.waiting, account.max_concurrency - state.admitted)) <= 0:
+    if state is None or (free := free_slots(state, entitlements(account))) <= 0:
         return
     oldest = Execution.objects.select_for_update(skip_locked=True, no_key=True).filter(
         account=account, status=Status.QUEUED, admitted_at=None
@@ -61,6 +62,13 @@ def admit_locked(account: Account) -> None:
         admitted_at=Now(), send_after=Now() + SENT_AGAIN_AFTER
     )
     send_on_commit(messages)
+
+
+def free_slots(state: QueueState, entitled: Entitlements) -> int:
+    """How many of those that wait may have a slot now. 0 or less: none."""
+    if entitled.max_concurrency is None:
+        return state.waiting
+    return min(state.waiting, entitled.max_concurrency - state.admitted)
 
 
 def send_on_commit(messages: Sequence[Message]) -> None:

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from accounts import rates
 from executions import lifecycle
 from executions.models import Execution, QueueState, Status, Worker
 
@@ -17,6 +18,7 @@ def exposition() -> bytes:
     registry = CollectorRegistry()
     registry.register(_Executions())
     registry.register(_Workers())
+    registry.register(_Rates())
     return generate_latest(registry)
 
 
@@ -43,3 +45,11 @@ class _Workers(Collector):
                 for state, number in states.items():
                     pool.add_metric([str(worker.pk), language, state], number)
         yield pool
+
+
+class _Rates(Collector):
+    def collect(self) -> Iterator[Metric]:
+        enforced = int(rates.are_enforced())
+        yield GaugeMetricFamily(
+            "codeforge_rates_enforced", "Whether request rates are counted: 0 without Redis", enforced
+        )

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 import struct
 import uuid
 from collections.abc import Mapping
@@ -9,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from django.db.models import Q, QuerySet, Subquery
+from django.utils import timezone
 
-from accounts.models import Account, UsagePeriod
+from accounts.models import Account, UsagePeriod, UsageRecord
 from accounts.usage import current_period, runs_used
 from codeforge.errors import FieldError, InvalidRequest, NotFound
 from executions.models import INPUTS, OUTPUTS, UNFINISHED, Execution, QueueState, Status
@@ -140,3 +142,23 @@ def load_of(account: Account) -> Load:
 
 def running_of(account: Account) -> int:
     return Execution.objects.filter(account=account, status=Status.RUNNING).count()
+
+
+# How fast an account's runs end is measured over the last runs that counted, if they are not older than this.
+_PACE_IS_MEASURED_OVER = timedelta(minutes=10)
+_PACE_IS_MEASURED_BY = 100
+_LONGEST_WAIT_S = 3_600
+
+
+def seconds_until_ended(account: Account, *, number: int) -> int:
+    """In how many seconds ``number`` runs of the account will have ended, at the pace of its last ones. 1 to 3,600.
+
+    When none has ended lately there is no pace to go by, and a minute is as good an answer as any.
+    """
+    now = timezone.now()
+    ended = UsageRecord.objects.filter(account=account, recorded_at__gt=now - _PACE_IS_MEASURED_OVER)
+    times = list(ended.order_by("-recorded_at").values_list("recorded_at", flat=True)[:_PACE_IS_MEASURED_BY])
+    if not times:
+        return 60
+    each_s = max(0.0, (now - times[-1]).total_seconds()) / len(times)
+    return min(_LONGEST_WAIT_S, max(1, math.ceil(each_s * number)))

@@ -214,8 +214,8 @@ class RunsSerializer(Shape):
 class ConcurrencySerializer(Shape):
     running = serializers.IntegerField()
     queued = serializers.IntegerField()
-    max = serializers.IntegerField()
-    maxQueued = serializers.IntegerField()
+    max = serializers.IntegerField(allow_null=True, help_text="Null: without limit.")
+    maxQueued = serializers.IntegerField(allow_null=True, help_text="Null: without limit.")
 
 
 class AccountUsageSerializer(Shape):

@@ -216,9 +216,16 @@ class ExecutionRequestSerializer(StrictSerializer):
             _stdin_faults(values)
             | _args_faults(values)
             | _runtime_faults(values)
+            | _language_faults(values, self.context["entitlements"])
             | _file_faults(values)
             | (_test_faults(values) if "tests" in values else _checker_faults(values) | _stop_faults(values))
         )
+
+
+def _language_faults(values: Mapping[str, Any], entitled: Entitlements) -> dict[str, Any]:
+    if values.get("language", next(iter(entitled.languages))) in entitled.languages:
+        return {}
+    return {"language": [f"The plan has: {', '.join(sorted(entitled.languages))}."]}
 
 
 def _test_faults(values: Mapping[str, Any]) -> dict[str, Any]:

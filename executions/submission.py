@@ -21,7 +21,6 @@ from executions.models import Execution
 from executions.serializers import read_execution
 
 ROUTE = "POST /v1/executions"
-_RETRY_AFTER_S = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +81,9 @@ def _require_room(account: Account, entitled: Entitlements) -> None:
     counted = load.used + load.unfinished
     if entitled.monthly_runs is not None and counted >= entitled.monthly_runs:
         raise QuotaExceeded(used=counted, limit=entitled.monthly_runs, resets_at=current_period().end)
-    if load.unfinished >= entitled.max_concurrency + entitled.max_queued:
-        raise QueueFull(waiting=load.waiting, limit=entitled.max_queued, retry_after_s=_RETRY_AFTER_S)
+    if entitled.max_concurrency is None or entitled.max_queued is None:
+        return
+    too_many = load.unfinished + 1 - entitled.max_concurrency - entitled.max_queued
+    if too_many > 0:
+        retry_after_s = queries.seconds_until_ended(account, number=too_many)
+        raise QueueFull(waiting=load.waiting, limit=entitled.max_queued, retry_after_s=retry_after_s)

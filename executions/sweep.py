@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, DateTimeField, ExpressionWrapper, F, When
 from django.db.models.functions import Now
 
+from accounts.entitlements import entitlements
 from executions import dispatch, lifecycle
 from executions.models import Execution, QueueState, Status, Worker
 from executions.versions import offered
@@ -75,11 +76,10 @@ def send_again() -> int:
 
 def admit_all() -> None:
     """Fill free slots that nobody filled: the process that freed them died first, or a plan was changed."""
-    hungry = QueueState.objects.filter(
-        waiting__gt=0, admitted__lt=F("account__max_concurrency"), account__suspended_at=None
-    )
-    for account_id in list(hungry.values_list("account_id", flat=True)[:_BATCH]):
-        dispatch.admit(account_id)
+    waiting = QueueState.objects.filter(waiting__gt=0, account__suspended_at=None).select_related("account")
+    for state in list(waiting.prefetch_related("account__overrides")):
+        if dispatch.free_slots(state, entitlements(state.account)) > 0:
+            dispatch.admit(state.account_id)
 
 
 def forget_workers() -> None:

@@ -5,7 +5,7 @@ import uuid
 from celery import shared_task
 from celery.exceptions import Reject
 
-from executions import runner, worker
+from executions import retention, runner, worker
 from executions.sweep import sweep
 
 
@@ -23,3 +23,9 @@ def run_execution(execution_id: str) -> None:
 def run_sweep() -> None:
     """Put right what crashes and lost messages left."""
     sweep()
+
+
+@shared_task(name="executions.retention")
+def run_retention() -> None:
+    """Remove what is older than its account's plan keeps."""
+    retention.remove_old()

@@ -17,7 +17,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from accounts.keys import make_key
-from accounts.models import Account
+from accounts.models import Account, Override
 from executions import runner
 from executions.models import Execution, Status, Worker
 from executions.worker import Resident, _pid_started, _realm
@@ -36,8 +36,9 @@ class Caller:
     key: str
 
     @classmethod
-    def with_account(cls, name: str, **fields: Any) -> "Caller":
-        account = Account.objects.create(name=name, **fields)
+    def with_account(cls, name: str, **numbers: int | None) -> "Caller":
+        account = Account.objects.create(name=name)
+        allow(account, **numbers)
         _, secret = make_key(account=account, name="tests")
         return cls(account, secret)
 
@@ -136,6 +137,15 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls)) as threads:
         return list(threads.map(start, calls))
+
+
+def allow(*accounts: Account, **numbers: int | None) -> None:
+    """Change numbers of the plan for these accounts, or for all: `allow(monthly_runs=2)`."""
+    for account in accounts or Account.objects.all():
+        for name, value in numbers.items():
+            Override.objects.update_or_create(
+                account=account, name=name, defaults={"value": value, "reason": "tests", "expires_at": None}
+            )
 
 
 def read(response: HttpResponse) -> Any:

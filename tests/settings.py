@@ -11,13 +11,14 @@ os.environ.setdefault("DATABASE_URL", "postgresql://nobody@localhost/not-set")
 os.environ.setdefault("REDIS_URL", "redis://localhost:1/0")
 
 from codeforge.settings import *  # noqa: F403
-from codeforge.settings import ALLOWED_HOSTS, CELERY_BROKER_TRANSPORT_OPTIONS, DATABASES
+from codeforge.settings import ALLOWED_HOSTS, CACHES, CELERY_BROKER_TRANSPORT_OPTIONS, DATABASES
 
 # Several may test at once on the same PostgreSQL and Redis, beside an application that runs: each has names of its own,
 # which the workers that the tests start inherit.
 TESTS_NAMES = os.environ.setdefault("TESTS_NAMES", f"codeforge_tests_{os.getpid()}")
 DATABASES["default"]["TEST"] = {"NAME": TESTS_NAMES}
 CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = f"{TESTS_NAMES}:"
+CACHES["default"]["KEY_PREFIX"] = TESTS_NAMES
 
 ALLOWED_HOSTS += ["testserver"]
 # Fast, and as wrong as can be for anything but a test.

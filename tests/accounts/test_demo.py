@@ -6,8 +6,10 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
+from accounts.entitlements import entitlements
 from accounts.keys import find_key
 from accounts.models import Account, ApiKey, Membership, User
+from tests.cast import allow
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +33,8 @@ def test_the_demo_can_be_used_as_it_is_printed() -> None:
     key = find_key(made["api_key"])
     assert key is not None
     account = key.account
-    assert (account.monthly_runs, account.max_concurrency, account.max_queued) == (None, 8, 10_000)
+    entitled = entitlements(account)
+    assert (entitled.monthly_runs, entitled.max_concurrency, entitled.max_queued) == (None, 8, 10_000)
     staff = authenticate(username=made["staff_email"], password=made["staff_password"])
     member = authenticate(username=made["member_email"], password=made["member_password"])
     assert isinstance(staff, User)
@@ -43,14 +46,14 @@ def test_the_demo_can_be_used_as_it_is_printed() -> None:
 
 def test_again_it_resets_and_does_not_add() -> None:
     first = demo()
-    Account.objects.update(monthly_runs=1, max_concurrency=1)
+    allow(monthly_runs=1, max_concurrency=1)
     second = demo()
     assert Account.objects.count() == 1
     assert User.objects.count() == 2
     assert ApiKey.objects.count() == 1
     assert find_key(first["api_key"]) is None
     assert find_key(second["api_key"]) is not None
-    assert Account.objects.get().monthly_runs is None
+    assert entitlements(Account.objects.get()).monthly_runs is None
 
 
 def test_a_valid_key_is_kept_and_another_is_not() -> None:

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.keys import digest, find_key, is_well_formed, make_key, note_use, revoke
+from accounts.keys import KeyIsOver, digest, find_key, is_well_formed, make_key, note_use, revoke, rotate
 from accounts.models import Account, ApiKey
+from accounts.scopes import SCOPES
 from tests.cast import Caller, refused
+from tests.conftest import Clock
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +131,53 @@ def test_a_suspended_account_is_told_so_everywhere(owner: Caller) -> None:
     Account.objects.update(suspended_at=timezone.now())
     for path in ("/v1/usage", "/v1/executions"):
         refused(owner.get(path), 403, "account_suspended")
+
+
+@pytest.mark.parametrize(
+    ("scope", "method", "path"),
+    [
+        ("executions:read", "GET", "/v1/executions"),
+        ("executions:write", "POST", "/v1/executions"),
+        ("usage:read", "GET", "/v1/usage"),
+    ],
+)
+def test_a_key_does_what_its_scopes_say_and_nothing_else(owner: Caller, scope: str, method: str, path: str) -> None:
+    ApiKey.objects.update(scopes=[scope])
+    assert owner.request(method, path, b"{}").status_code in {200, 400}
+    ApiKey.objects.update(scopes=[other for other in SCOPES if other != scope])
+    problem = refused(owner.request(method, path, b"{}"), 403, "insufficient_scope")
+    assert problem["scope"] == scope
+
+
+def test_a_rotated_key_works_until_its_grace_is_over(owner: Caller, clock: Clock) -> None:
+    key = ApiKey.objects.get()
+    made, secret = rotate(key, grace=timedelta(hours=1))
+    successor = Caller(owner.account, secret)
+    assert (made.name, made.scopes) == (key.name, key.scopes)
+    assert owner.get("/v1/usage").status_code == successor.get("/v1/usage").status_code == 200
+    clock.move(hours=1)
+    refused(owner.get("/v1/usage"), 401, "unauthenticated")
+    assert successor.get("/v1/usage").status_code == 200
+
+
+def test_rotating_does_not_prolong_the_old_key_and_gives_the_new_one_as_long(account: Account, clock: Clock) -> None:
+    key, _ = make_key(account=account, name="k", expires_at=clock.at + timedelta(minutes=5))
+    ApiKey.objects.filter(pk=key.pk).update(created_at=clock.at - timedelta(minutes=25))
+    made, _ = rotate(key, grace=timedelta(days=1))
+    key.refresh_from_db()
+    assert key.expires_at == clock.at + timedelta(minutes=5)
+    assert made.expires_at == clock.at + timedelta(minutes=30)
+
+
+def test_what_is_over_is_not_rotated(account: Account) -> None:
+    key, _ = make_key(account=account, name="k")
+    assert revoke(key)
+    assert not revoke(key)
+    with pytest.raises(KeyIsOver):
+        rotate(key, grace=timedelta())
+    assert ApiKey.objects.count() == 1
+
+
+def test_it_is_noted_from_where_a_key_was_used(owner: Caller) -> None:
+    owner.get("/v1/usage")
+    assert ApiKey.objects.get().last_used_address == "127.0.0.1"

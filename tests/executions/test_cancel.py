@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import UsageRecord
 from executions import lifecycle
 from executions.models import Execution
-from tests.cast import Caller, Workbench, at_once, read, refused
+from tests.cast import Caller, Workbench, allow, at_once, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,9 +61,8 @@ def test_what_has_ended_cannot_be_cancelled(owner: Caller, workbench: Workbench,
 
 
 def test_cancelling_frees_the_slot_for_the_next(owner: Caller) -> None:
-    from accounts.models import Account  # noqa: PLC0415
 
-    Account.objects.update(max_concurrency=1)
+    allow(max_concurrency=1)
     first, second = owner.submit(), owner.submit()
     owner.post(f"/v1/executions/{first['executionId']}/cancel")
     assert Execution.objects.get(pk=second["executionId"]).admitted_at is not None

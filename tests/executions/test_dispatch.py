@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Account
 from executions import dispatch, lifecycle
 from executions.models import Execution, QueueState, RuntimeImage, Status
-from tests.cast import Caller, Workbench, at_once
+from tests.cast import Caller, Workbench, allow, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,21 +41,21 @@ def test_each_admitted_execution_is_one_message_in_the_queue_of_its_language(
 
 
 def test_an_account_has_no_more_messages_than_slots(owner: Caller, sent: list[tuple[str, str]]) -> None:
-    Account.objects.update(max_concurrency=3)
+    allow(max_concurrency=3)
     for _ in range(10):
         owner.submit()
     assert len(sent) == admitted() == 3
 
 
 def test_a_slot_that_is_freed_goes_to_the_oldest(owner: Caller, sent: list[tuple[str, str]]) -> None:
-    Account.objects.update(max_concurrency=1)
+    allow(max_concurrency=1)
     ids = [owner.submit()["executionId"] for _ in range(4)]
     Workbench().run_all()
     assert [pk for pk, _ in sent] == ids
 
 
 def test_a_language_that_no_worker_runs_takes_no_slot(owner: Caller, sent: list[tuple[str, str]]) -> None:
-    Account.objects.update(max_concurrency=1)
+    allow(max_concurrency=1)
     Workbench()
     RuntimeImage.objects.filter(language="java").update(seen_at=timezone.now() - timedelta(hours=1))
     waiting, served = owner.submit(language="java"), owner.submit()
@@ -67,7 +67,7 @@ def test_a_language_that_no_worker_runs_takes_no_slot(owner: Caller, sent: list[
 def test_one_accounts_queue_is_not_in_front_of_anothers(
     owner: Caller, stranger: Caller, sent: list[tuple[str, str]]
 ) -> None:
-    Account.objects.update(max_concurrency=2)
+    allow(max_concurrency=2)
     for _ in range(20):
         owner.submit()
     last = stranger.submit()["executionId"]
@@ -75,7 +75,7 @@ def test_one_accounts_queue_is_not_in_front_of_anothers(
 
 
 def test_forty_submissions_and_as_many_ends_at_once_fill_the_slots_exactly(owner: Caller) -> None:
-    Account.objects.update(max_concurrency=3)
+    allow(max_concurrency=3)
     bench = Workbench()
     most = 0
     running = 0
@@ -112,7 +112,7 @@ def test_forty_submissions_and_as_many_ends_at_once_fill_the_slots_exactly(owner
 
 def test_no_wake_up_is_lost_between_the_last_end_and_the_next_submission(owner: Caller) -> None:
     """Whoever comes second sees the first: in the end nothing waits beside a free slot."""
-    Account.objects.update(max_concurrency=1)
+    allow(max_concurrency=1)
     bench = Workbench()
     for _ in range(15):
         first = uuid.UUID(owner.submit()["executionId"])
@@ -122,10 +122,10 @@ def test_no_wake_up_is_lost_between_the_last_end_and_the_next_submission(owner: 
 
 
 def test_admitting_twice_at_once_gives_no_slot_twice(owner: Caller, sent: list[tuple[str, str]]) -> None:
-    Account.objects.update(max_concurrency=0)
+    allow(max_concurrency=0)
     for _ in range(10):
         owner.submit()
-    Account.objects.update(max_concurrency=4)
+    allow(max_concurrency=4)
     account = owner.account
 
     at_once([lambda: dispatch.admit(account.pk)] * 10)
@@ -134,9 +134,10 @@ def test_admitting_twice_at_once_gives_no_slot_twice(owner: Caller, sent: list[t
 
 
 def test_nothing_is_admitted_for_a_suspended_account(owner: Caller) -> None:
-    Account.objects.update(max_concurrency=0)
+    allow(max_concurrency=0)
     owner.submit()
-    Account.objects.update(max_concurrency=5, suspended_at=timezone.now())
+    Account.objects.update(suspended_at=timezone.now())
+    allow(max_concurrency=5)
     dispatch.admit(owner.account.pk)
     assert admitted() == 0
 

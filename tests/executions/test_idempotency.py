@@ -5,10 +5,10 @@ import uuid
 import pytest
 from django.db import IntegrityError
 
-from accounts.models import Account, UsageRecord
+from accounts.models import UsageRecord
 from executions.models import Execution
 from executions.submission import fingerprint_of
-from tests.cast import PROGRAM, Caller, Workbench, at_once, read, refused
+from tests.cast import PROGRAM, Caller, Workbench, allow, at_once, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,7 +61,7 @@ def test_without_a_key_each_request_is_new(owner: Caller) -> None:
 
 
 def test_a_replay_costs_nothing_when_the_quota_is_used_up(owner: Caller) -> None:
-    Account.objects.update(monthly_runs=1)
+    allow(monthly_runs=1)
     first = owner.submit(key="k")
     refused(owner.post("/v1/executions", PROGRAM), 402, "quota_exceeded")
 
@@ -69,9 +69,9 @@ def test_a_replay_costs_nothing_when_the_quota_is_used_up(owner: Caller) -> None
 
 
 def test_a_request_refused_for_the_quota_leaves_its_key_free(owner: Caller) -> None:
-    Account.objects.update(monthly_runs=0)
+    allow(monthly_runs=0)
     refused(owner.post("/v1/executions", PROGRAM, Idempotency_Key="k"), 402, "quota_exceeded")
-    Account.objects.update(monthly_runs=1)
+    allow(monthly_runs=1)
 
     assert owner.post("/v1/executions", PROGRAM, Idempotency_Key="k").status_code == 202
 

@@ -18,7 +18,7 @@ from sandbox.fake import FakeEvaluator, result
 from sandbox.job import Job
 from sandbox.result import Result, Stream
 from sandbox.verdict import Verdict
-from tests.cast import Caller, Workbench, at_once
+from tests.cast import Caller, Workbench, allow, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +65,7 @@ def test_control_looking_before_claiming_lets_several_through(owner: Caller) -> 
 
 
 def test_what_is_not_admitted_cannot_be_claimed(owner: Caller) -> None:
-    Account.objects.update(max_concurrency=0)
+    allow(max_concurrency=0)
     assert lifecycle.claim(uuid.UUID(owner.submit()["executionId"]), worker_id=ME) is None
 
 

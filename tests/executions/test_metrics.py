@@ -8,10 +8,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account
 from executions import lifecycle
 from executions.models import Execution, Worker
-from tests.cast import Caller, Workbench
+from tests.cast import Caller, Workbench, allow
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +35,7 @@ def test_executions_and_the_sandboxes_of_living_workers_are_told(owner: Caller, 
 
 def test_what_is_finished_is_not_looked_at(owner: Caller, settings: Any) -> None:
     settings.CODEFORGE_METRICS_TOKEN = TOKEN
-    Account.objects.update(max_concurrency=2)
+    allow(max_concurrency=2)
     for _ in range(3):
         owner.submit()
     first = Execution.objects.exclude(admitted_at=None).earliest("created_at")

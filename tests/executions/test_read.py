@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account
 from executions import lifecycle
 from executions.models import Execution, RuntimeImage
 from sandbox.catalogue import catalogue
-from tests.cast import PROGRAM, Caller, Workbench, fields, read, refused
+from tests.cast import PROGRAM, Caller, Workbench, allow, fields, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -114,7 +113,7 @@ def test_what_was_last_said_long_before_the_latest_is_offered_no_more(visitor: C
 
 
 def test_usage_tells_what_is_used_and_what_goes_on(owner: Caller, workbench: Workbench) -> None:
-    Account.objects.update(monthly_runs=10, max_concurrency=2, max_queued=7)
+    allow(monthly_runs=10, max_concurrency=2, max_queued=7)
     owner.submit()
     workbench.run_all()
     first = owner.submit()
@@ -131,5 +130,5 @@ def test_usage_tells_what_is_used_and_what_goes_on(owner: Caller, workbench: Wor
 
 
 def test_usage_without_a_limit_says_null(owner: Caller) -> None:
-    Account.objects.update(monthly_runs=None)
+    allow(monthly_runs=None)
     assert read(owner.get("/v1/usage"))["runs"] == {"used": 0, "limit": None, "remaining": None}

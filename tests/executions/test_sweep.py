@@ -9,7 +9,7 @@ from executions import lifecycle
 from executions.models import Execution, QueueState, RuntimeImage, Status, Worker
 from executions.sweep import send_again, sweep
 from executions.tasks import run_sweep
-from tests.cast import Caller, Workbench, at_once, make_resident
+from tests.cast import Caller, Workbench, allow, at_once, make_resident
 from tests.executions.test_dispatch import sent  # noqa: F401  a fixture
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,7 +56,7 @@ def test_a_language_that_is_no_longer_run_gives_its_slots_to_the_others(
     owner: Caller,
     sent: list[tuple[str, str]],  # noqa: F811
 ) -> None:
-    Account.objects.update(max_concurrency=2)
+    allow(max_concurrency=2)
     Workbench()
     for language in ("java", "java", "python"):
         owner.submit(language=language)
@@ -80,9 +80,9 @@ def test_the_pause_grows_while_the_line_is_long(owner: Caller) -> None:
 
 
 def test_a_free_slot_that_nobody_filled_is_filled(owner: Caller) -> None:
-    Account.objects.update(max_concurrency=0)
+    allow(max_concurrency=0)
     owner.submit()
-    Account.objects.update(max_concurrency=1)
+    allow(max_concurrency=1)
     sweep()
     assert Execution.objects.get().admitted_at is not None
 

@@ -14,9 +14,9 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from accounts.models import Account, UsageRecord
+from accounts.models import UsageRecord
 from executions.models import Execution, Status, Worker
-from tests.cast import Broker, Caller
+from tests.cast import Broker, Caller, allow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -88,7 +88,7 @@ def test_a_message_is_run_and_its_waiter_is_woken(owner: Caller, start: Callable
 def test_after_kill_9_with_ten_running_all_end_right_at_the_second_attempt(
     owner: Caller, start: Callable[..., Process]
 ) -> None:
-    Account.objects.update(max_concurrency=10)
+    allow(max_concurrency=10)
     first = start()
     for _ in range(10):
         owner.submit(source="hold")
@@ -108,7 +108,7 @@ def test_after_kill_9_with_ten_running_all_end_right_at_the_second_attempt(
 def test_when_the_broker_forgets_everything_all_still_finish(
     owner: Caller, broker: Broker, start: Callable[..., Process]
 ) -> None:
-    Account.objects.update(max_concurrency=20)
+    allow(max_concurrency=20)
     for _ in range(20):
         owner.submit()
     assert broker.waiting() == 20
@@ -125,7 +125,7 @@ def test_when_the_broker_forgets_everything_all_still_finish(
 
 
 def test_term_lets_what_runs_finish_and_starts_nothing_more(owner: Caller, start: Callable[..., Process]) -> None:
-    Account.objects.update(max_concurrency=2)
+    allow(max_concurrency=2)
     worker = start(concurrency=2)
     running = [owner.submit(source="sleep 1.5") for _ in range(2)]
     waiting = [owner.submit() for _ in range(4)]

@@ -9,9 +9,9 @@ from django.db import InterfaceError, OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account
+from accounts.models import Account, ApiKey
 from codeforge.errors import CodeForgeError, codes
-from tests.cast import PROGRAM, Caller, Workbench, refused
+from tests.cast import PROGRAM, Caller, Workbench, allow, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,13 +19,24 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 def quota(owner: Caller) -> Any:
-    Account.objects.update(monthly_runs=0)
+    allow(monthly_runs=0)
     return owner.post("/v1/executions", PROGRAM)
 
 
 def queue(owner: Caller) -> Any:
-    Account.objects.update(max_concurrency=0, max_queued=0)
+    allow(max_concurrency=0, max_queued=0)
     return owner.post("/v1/executions", PROGRAM)
+
+
+def often(owner: Caller) -> Any:
+    allow(reads_per_minute=1)
+    owner.get("/v1/usage")
+    return owner.get("/v1/usage")
+
+
+def narrow(owner: Caller) -> Any:
+    ApiKey.objects.update(scopes=["usage:read"])
+    return owner.get("/v1/executions")
 
 
 def suspended(owner: Caller) -> Any:
@@ -82,6 +93,8 @@ REFUSALS: dict[str, tuple[int, str, Callable[[Caller], Any]]] = {
     ),
     "a key used again": (422, "idempotency_key_reused", reused),
     "a full queue": (429, "queue_full", queue),
+    "too often": (429, "rate_limited", often),
+    "a key without the scope": (403, "insufficient_scope", narrow),
 }
 
 
