@@ -3,14 +3,17 @@
 import secrets
 from dataclasses import dataclass
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
 
+from accounts import beta
 from accounts.keys import find_key, make_key
 from accounts.models import Account, ApiKey, Membership, Override, Role, User
 
 NAME = "Demo"
 STAFF = "staff@codeforge.localhost"
 MEMBER = "member@codeforge.localhost"
+ASKS = "ada@example.com"
 NUMBERS = {"monthly_runs": None, "max_concurrency": 8, "max_queued": 10_000}
 
 
@@ -40,6 +43,12 @@ def set_up_demo(*, key: str | None = None) -> Demo:
         )
     Membership.objects.get_or_create(account=account, user=member, defaults={"role": Role.OWNER})
 
+    beta.ask(
+        name="Ada Example",
+        email=ASKS,
+        organisation="Example Research",
+        purpose="Score five models on a benchmark of ours, 164 problems in four languages, every night.",
+    )
     kept = find_key(key) if key else None
     if key is None or kept is None or kept.account_id != account.pk:
         ApiKey.objects.filter(account=account, name=NAME).delete()
@@ -54,4 +63,5 @@ def _person(email: str, *, staff: bool) -> tuple[User, str]:
     user.is_active = True
     user.set_password(password)
     user.save()
+    EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"verified": True, "primary": True})
     return user, password

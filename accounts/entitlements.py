@@ -78,7 +78,7 @@ def override(
     with transaction.atomic():
         Account.objects.select_for_update(no_key=True).get(pk=account.pk)
         made = Override.objects.filter(account=account, name=name).first() or Override(account=account, name=name)
-        before = {} if made.pk is None else made.as_shown()
+        before = {} if made._state.adding else made.as_shown()  # noqa: SLF001  Django's documented name for it
         made.value, made.reason, made.expires_at, made.created_by = value, reason, expires_at, by
         made.full_clean()
         made.save()

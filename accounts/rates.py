@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
@@ -110,16 +110,15 @@ class KeyRate(BaseThrottle):
         return True
 
 
-P = ParamSpec("P")
-Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+Page = Callable[..., HttpResponse]
 
 
-def per_address(name: str, limit: int) -> Callable[[Page[P]], Page[P]]:
+def per_address(name: str, limit: int) -> Callable[[Page], Page]:
     """For pages: at most ``limit`` forms a minute from one address. Looking at the form is free."""
 
-    def decorate(page: Page[P]) -> Page[P]:
+    def decorate(page: Page) -> Page:
         @wraps(page)
-        def rated(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def rated(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method == "POST":
                 spent = spend(request, name=name, of=f"address {address_of(request)}", limit=limit)
                 if spent is not None and spent.is_over:

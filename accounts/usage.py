@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from django.db import connection
+from django.db.models import Count, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from accounts.models import UsagePeriod, UsageRecord
@@ -19,10 +21,35 @@ class Period:
 
 
 def current_period() -> Period:
-    now = timezone.now().astimezone(UTC)
-    start = datetime(now.year, now.month, 1, tzinfo=UTC)
-    end = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)
+    return period_of(timezone.now())
+
+
+def period_of(at: datetime) -> Period:
+    """The month that ``at`` lies in."""
+    at = at.astimezone(UTC)
+    start = datetime(at.year, at.month, 1, tzinfo=UTC)
+    end = datetime(at.year + at.month // 12, at.month % 12 + 1, 1, tzinfo=UTC)
     return Period(start, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Runs that counted on a day in UTC, and what they took."""
+
+    day: date
+    runs: int
+    cpu_time_ms: int
+    wall_time_ms: int
+
+
+def by_day(*, account_id: int, period: Period) -> list[Day]:
+    """The days of a period on which something counted, the latest first."""
+    records = UsageRecord.objects.filter(
+        account_id=account_id, recorded_at__gte=period.start, recorded_at__lt=period.end
+    )
+    days = records.annotate(day=TruncDate("recorded_at", tzinfo=UTC)).values("day")
+    counted = days.annotate(runs=Count("pk"), cpu=Sum("cpu_time_ms"), wall=Sum("wall_time_ms")).order_by("-day")
+    return [Day(row["day"], row["runs"], row["cpu"], row["wall"]) for row in counted]
 
 
 def runs_used(*, account_id: int, start: date) -> int:

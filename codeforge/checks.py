@@ -42,6 +42,19 @@ def sandbox_isolates(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 
 @register(Tags.security)
+def mail_arrives(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.ENCRYPTED or "filebased" not in settings.EMAIL_BACKEND:
+        return []
+    return [
+        Caution(
+            "Mails are written to files: nobody who is invited will hear of it.",
+            hint="Set CODEFORGE_MAIL_URL.",
+            id="codeforge.W003",
+        )
+    ]
+
+
+@register(Tags.security)
 def waiters_leave_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     from codeforge.gunicorn import threads  # noqa: PLC0415  it reads the environment
 

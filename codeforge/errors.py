@@ -239,8 +239,8 @@ class RateLimited(CodeForgeError):
     explanation = (
         "A key may read and write as often in a minute as the plan says; an address without a key less often. "
         "Nothing was accepted. Every answer tells in `RateLimit` what is left of the minute (`r`) and when it is over "
-        "(`t`, seconds), and in `RateLimit-Policy` how much there is. Wait for `Retry-After` seconds, and send the request "
-        "again with the same Idempotency-Key. To wait for a run, use `?wait=` instead of asking often."
+        "(`t`, seconds), and in `RateLimit-Policy` how much there is. Wait for `Retry-After` seconds, and send the "
+        "request again with the same Idempotency-Key. To wait for a run, use `?wait=` instead of asking often."
     )
 
     def __init__(self, *, limit: int, retry_after_s: int) -> None:

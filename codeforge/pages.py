@@ -18,7 +18,7 @@ from executions.metrics import exposition
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
-    return render(request, "landing.html", {"base_url": settings.CODEFORGE_BASE_URL})
+    return render(request, "site/landing.html", {"base_url": settings.CODEFORGE_BASE_URL})
 
 
 @require_safe

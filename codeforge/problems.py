@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -92,6 +92,24 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
 
 
 # --- Django's doors: what never reached a view of the API ------------------------------------------------------------
+
+
+class RefusalMiddleware:
+    """A refusal that a page raises becomes a page, as one that the API raises becomes a problem."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, CodeForgeError):
+            return None
+        response = _answer(request, exception)
+        for name, value in exception.headers.items():
+            response.headers[name] = value
+        return response
 
 
 def _answer(request: HttpRequest, error: CodeForgeError) -> HttpResponse:

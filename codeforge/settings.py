@@ -8,6 +8,9 @@ CODEFORGE_ALLOWED_HOSTS    further host names, separated by commas              
 CODEFORGE_TRUSTED_PROXY    1 when a proxy in front sets X-Forwarded-Proto                               0
 CODEFORGE_TRUSTED_PROXIES  networks whose X-Forwarded-For is believed, separated by commas              none
 CODEFORGE_DEBUG            1 shows errors in the browser                                                0
+CODEFORGE_STAFF_SECOND_FACTOR 1: the admin opens only after a second factor           1 if BASE_URL is https
+CODEFORGE_MAIL_URL         smtp+tls://user:password@host:587, smtps://…, smtp://…, file:///folder; also _FILE  var/mail
+CODEFORGE_MAIL_FROM        the sender of our mails                                    no-reply@ the host of BASE_URL
 CODEFORGE_DEMO             1 allows `manage.py demo`                                                    0
 CODEFORGE_LOG_FORMAT       `line` or `json`                                                             line
 CODEFORGE_LOG_LEVEL        DEBUG, INFO, WARNING, ERROR                                                  INFO
@@ -58,7 +61,7 @@ if not ENCRYPTED:
 # --- What runs -------------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "codeforge.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -66,6 +69,9 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "rest_framework",
     "drf_spectacular",
     "codeforge.apps.CodeForgeConfig",
@@ -84,6 +90,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "codeforge.problems.RefusalMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -217,6 +225,48 @@ try:
     ]
 except ValueError as error:
     raise BadSetting(f"CODEFORGE_TRUSTED_PROXIES must be networks like 10.0.0.0/8: {error}.") from None
+# Signing in is allauth's: pages, mails, second factor. Nobody signs up without an invitation.
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/dashboard"
+AUTHENTICATION_BACKENDS = ["accounts.sign_in.EmailBackend"]
+ACCOUNT_ADAPTER = "accounts.sign_in.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _address.scheme
+ACCOUNT_SESSION_REMEMBER = True
+# Nobody is told by mail or by an answer whether an address is known.
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+# Ours count instead (`accounts.rates`): they let people in when Redis is away.
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "CodeForge"
+CODEFORGE_STAFF_SECOND_FACTOR = envbool("CODEFORGE_STAFF_SECOND_FACTOR", default=ENCRYPTED)
+
+# --- Mail ------------------------------------------------------------------------------------------------------------
+
+DEFAULT_FROM_EMAIL = envstr("CODEFORGE_MAIL_FROM", f"CodeForge <no-reply@{_address.hostname}>")
+EMAIL_TIMEOUT = 10
+_mail = urlsplit(envsecret("CODEFORGE_MAIL_URL", ""))
+if _mail.scheme in {"smtp", "smtps", "smtp+tls"}:
+    EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    EMAIL_HOST = _mail.hostname or ""
+    EMAIL_PORT = _mail.port or {"smtp": 25, "smtps": 465, "smtp+tls": 587}[_mail.scheme]
+    EMAIL_HOST_USER = unquote(_mail.username or "")
+    EMAIL_HOST_PASSWORD = unquote(_mail.password or "")
+    EMAIL_USE_SSL = _mail.scheme == "smtps"
+    EMAIL_USE_TLS = _mail.scheme == "smtp+tls"
+elif _mail.scheme in {"", "file"}:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = _mail.path or str(BASE_DIR / "var" / "mail")
+else:
+    raise BadSetting("CODEFORGE_MAIL_URL must be smtp://, smtp+tls://, smtps:// or file:///folder.")
+
 if envbool("CODEFORGE_TRUSTED_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = ENCRYPTED

@@ -15,6 +15,8 @@ urlpatterns = [
     path("docs/errors/<slug:code>", pages.error_page, name="error-page"),
     path("v1/openapi.json", openapi.document_view, name="openapi"),
     path("v1/", include("executions.urls")),
+    path("", include("accounts.pages.urls")),
+    path("dashboard", include("executions.pages.urls")),
     re_path(r"^admin$", pages.to_admin),
     path("admin/", admin.site.urls),
 ]

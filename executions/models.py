@@ -134,6 +134,11 @@ class Execution(models.Model):
                 name="execution_listing",
                 condition=Q(erased_at=None),
             ),
+            # For staff and for retention, who see what was erased, too.
+            models.Index(F("account"), F("created_at").desc(), F("id").desc(), name="execution_of_account"),
+            models.Index(F("created_at").desc(), F("id").desc(), name="execution_newest"),
+            models.Index(F("status"), F("created_at").desc(), F("id").desc(), name="execution_by_status"),
+            models.Index(F("finished_at"), name="execution_ended"),
             GinIndex(fields=["metadata"], name="execution_metadata", opclasses=["jsonb_path_ops"]),
         )
         constraints = (

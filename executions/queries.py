@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import Q, QuerySet, Subquery
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import Account, UsagePeriod, UsageRecord
-from accounts.usage import current_period, runs_used
+from accounts.usage import Period, current_period, runs_used
 from codeforge.errors import FieldError, InvalidRequest, NotFound
 from executions.models import INPUTS, OUTPUTS, UNFINISHED, Execution, QueueState, Status
 
@@ -162,3 +162,32 @@ def seconds_until_ended(account: Account, *, number: int) -> int:
         return 60
     each_s = max(0.0, (now - times[-1]).total_seconds()) / len(times)
     return min(_LONGEST_WAIT_S, max(1, math.ceil(each_s * number)))
+
+
+# --- What counted ----------------------------------------------------------------------------------------------------
+
+
+# Nothing waits and runs longer than this; older rows need not be looked at.
+_LONGEST_LIFE = timedelta(days=62)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Runs of one language that ended in one way, and whether such runs count."""
+
+    language: str
+    status: str
+    runs: int
+    counts: bool
+
+
+def counts_of(account: Account, period: Period) -> list[Kind]:
+    """Runs that ended in a month, by language and status: those that are still kept."""
+    ended = Execution.objects.filter(
+        account=account, created_at__gte=period.start - _LONGEST_LIFE, finished_at__gte=period.start
+    ).filter(finished_at__lt=period.end)
+    # Our failures never count; what was cancelled counts when it had started.
+    counts = ~Q(status=Status.INTERNAL_ERROR) & (~Q(status=Status.CANCELLED) | Q(started_at__isnull=False))
+    grouped = ended.annotate(counts=ExpressionWrapper(counts, output_field=BooleanField()))
+    rows = grouped.values_list("language", "status", "counts").annotate(runs=Count("pk"))
+    return [Kind(row[0], row[1], row[3], row[2]) for row in rows.order_by("language", "status", "counts")]

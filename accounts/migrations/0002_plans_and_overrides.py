@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("name__startswith", "limits."), _negated=True),
-                    models.Q(("value__gte", 1), ("value__lte", 1099511627776)),
+                    models.Q(("value__gte", 1), ("value__isnull", False), ("value__lte", 1099511627776)),
                     _connector="OR",
                 ),
                 name="override_limits_are_bounded",

@@ -1,14 +1,21 @@
 import re
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.core import mail
 from django.test import Client
 
+from accounts import beta, entitlements
 from accounts.keys import find_key
-from accounts.models import Account, ApiKey, User
+from accounts.models import Account, ApiKey, AuditEntry, BetaRequest, Override, User
 from executions.models import Execution
-from sandbox.fake import result
-from tests.cast import Caller, Workbench
+from sandbox.errors import SandboxLost
+from sandbox.fake import FakeEvaluator, result
+from sandbox.job import Job
+from sandbox.result import Result
+from tests.accounts import people
+from tests.accounts.people import signed_in
+from tests.cast import Caller, Workbench, read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +52,7 @@ def test_keys_are_revoked_and_it_is_written_down(staff: Client, owner: Caller) -
     staff.post("/admin/accounts/apikey/", {"action": "revoke_keys", "_selected_action": [key.pk]})
     key.refresh_from_db()
     assert key.revoked_at is not None
-    assert LogEntry.objects.count() == 1
+    assert AuditEntry.objects.get().action == "key revoked"
     assert owner.get("/v1/usage").status_code == 401
 
 
@@ -61,7 +68,10 @@ def test_keys_are_revoked_and_it_is_written_down(staff: Client, owner: Caller) -
         "executions/worker/",
         "executions/runtimeimage/",
         "executions/queuestate/",
-        "accounts/account/add/",
+        "accounts/betarequest/",
+        "accounts/invitation/",
+        "accounts/override/",
+        "accounts/auditentry/",
         "accounts/user/add/",
     ],
 )
@@ -100,3 +110,183 @@ def test_searching_for_anything_is_answered(staff: Client, owner: Caller, search
     owner.submit()
     for path in ("executions/execution", "accounts/apikey", "accounts/account", "accounts/user"):
         assert staff.get(f"/admin/{path}/", {"q": search}).status_code == 200
+
+
+# --- What staff do ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def support() -> Client:
+    return signed_in(people.staff("support"))
+
+
+@pytest.fixture
+def operations() -> Client:
+    return signed_in(people.staff("operations"))
+
+
+def act(client: Client, account: Account, action: str, **fields: object) -> int:
+    return client.post(f"/admin/accounts/account/{account.pk}/{action}/", fields).status_code
+
+
+def ask_for_access(*emails: str) -> list[int]:
+    for email in emails:
+        beta.ask(name="Ada", email=email, organisation="", purpose="x")
+    return list(BetaRequest.objects.order_by("pk").values_list("pk", flat=True))
+
+
+def test_support_approves_many_requests_at_once_with_a_note(support: Client) -> None:
+    chosen = ask_for_access("a@example.com", "b@example.com", "c@example.com")
+    fields = {"action": "approve", "note": "From the conference.", "_selected_action": chosen}
+    page = support.post("/admin/accounts/betarequest/", fields, follow=True).content.decode()
+    assert "3 approved." in page
+    assert Account.objects.count() == len(mail.outbox) == 3
+    assert set(BetaRequest.objects.values_list("note", "decided_by__email")) == {
+        ("From the conference.", "support@codeforge.example")
+    }
+    again = support.post("/admin/accounts/betarequest/", fields, follow=True).content.decode()
+    assert "0 approved. 3 had been decided already." in again
+    assert Account.objects.count() == len(mail.outbox) == 3
+
+
+def test_support_declines(support: Client) -> None:
+    chosen = ask_for_access("a@example.com")
+    support.post("/admin/accounts/betarequest/", {"action": "decline", "note": "", "_selected_action": chosen})
+    assert BetaRequest.objects.get().state == "declined"
+
+
+def test_support_changes_no_account(support: Client, owner: Caller) -> None:
+    for action in ("plan", "override", "suspend", "restore", "invite"):
+        assert act(support, owner.account, action, plan="pro", reason="x") == 403
+    assert not AuditEntry.objects.exists()
+
+
+def test_operations_move_an_account_to_a_plan_with_a_reason(operations: Client, owner: Caller) -> None:
+    assert act(operations, owner.account, "plan", plan="pro", reason="") == 400
+    assert act(operations, owner.account, "plan", plan="gold", reason="x") == 400
+    assert act(operations, owner.account, "plan", plan="pro", reason="They pay.") == 302
+    assert read(owner.get("/v1/usage"))["plan"] == "pro"
+    assert AuditEntry.objects.get().reason == "They pay."
+
+
+def test_operations_change_one_number_and_give_it_back(operations: Client, owner: Caller) -> None:
+    fields = {"name": "monthly_runs", "value": "7", "expires_at": "", "reason": "x"}
+    assert act(operations, owner.account, "override", **fields) == 302
+    assert read(owner.get("/v1/usage"))["runs"]["limit"] == 7
+    assert act(operations, owner.account, "override", **{**fields, "value": ""}) == 302
+    assert read(owner.get("/v1/usage"))["runs"]["limit"] is None
+    assert act(operations, owner.account, "override", **{**fields, "value": "-1"}) == 400
+    assert (
+        act(operations, owner.account, "override", **{**fields, "name": "limits.memory_mb.ceiling", "value": ""}) == 400
+    )
+    assert act(operations, owner.account, "override", **{**fields, "expires_at": "soon"}) == 400
+
+    override = Override.objects.get()
+    operations.post(f"/admin/accounts/override/{override.pk}/delete/", {"post": "yes"})
+    assert read(owner.get("/v1/usage"))["runs"]["limit"] == 500
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True)) == [
+        "override",
+        "override",
+        "override ended",
+    ]
+
+
+def test_operations_suspend_and_restore(operations: Client, owner: Caller) -> None:
+    assert act(operations, owner.account, "suspend", reason="Abuse.") == 302
+    assert owner.get("/v1/usage").status_code == 403
+    assert act(operations, owner.account, "restore", reason="Cleared.") == 302
+    assert owner.get("/v1/usage").status_code == 200
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", "reason")) == [
+        ("suspend", "Abuse."),
+        ("restore", "Cleared."),
+    ]
+
+
+def test_operations_invite_somebody_to_an_account(operations: Client, owner: Caller) -> None:
+    assert act(operations, owner.account, "invite", email="new@example.com", role="owner") == 302
+    assert mail.outbox[0].to == ["new@example.com"]
+    invitation = owner.account.invitations.get()
+    fields = {"action": "send_again", "_selected_action": [invitation.pk]}
+    assert operations.post("/admin/accounts/invitation/", fields).status_code == 302
+    assert len(mail.outbox) == 2
+
+
+def test_an_action_that_does_not_exist_is_not_found(operations: Client, owner: Caller) -> None:
+    assert act(operations, owner.account, "explode") == 404
+    assert operations.get("/admin/accounts/account/999999/plan/").status_code == 404
+
+
+def test_whatever_a_form_changes_is_written_down_with_what_was_before(staff: Client, owner: Caller) -> None:
+    inlines = {f"{name}-{part}_FORMS": 0 for name in ("overrides", "memberships") for part in ("TOTAL", "INITIAL")}
+    staff.post(f"/admin/accounts/account/{owner.account.pk}/change/", {"name": "New name", **inlines})
+    entry = AuditEntry.objects.get()
+    assert (entry.actor_email, entry.before, entry.after) == (
+        "staff@example.com",
+        {"name": "Owner"},
+        {"name": "New name"},
+    )
+
+
+def test_making_somebody_staff_is_written_down_and_no_hash_of_a_password_is(staff: Client) -> None:
+    user = User.objects.create_user("new@example.com", "a long enough password")
+    groups = list(Group.objects.filter(name="support").values_list("pk", flat=True))
+    fields = {"email": user.email, "name": "New", "is_active": "on", "is_staff": "on", "groups": groups}
+    assert staff.post(f"/admin/accounts/user/{user.pk}/change/", fields).status_code == 302
+    entry = AuditEntry.objects.get()
+    assert entry.after == {"name": "New", "is_staff": True, "groups": ["support"]}
+    passwords = {"password1": "yet another password", "password2": "yet another password", "usable_password": "true"}
+    assert staff.post(f"/admin/accounts/user/{user.pk}/password/", passwords).status_code == 302
+    assert AuditEntry.objects.filter(action="password").count() == 1
+    user.refresh_from_db()
+    assert user.password not in str(list(AuditEntry.objects.values()))
+
+
+def test_the_first_page_says_what_goes_on(staff: Client, owner: Caller) -> None:
+    def lose(fake: FakeEvaluator, job: Job) -> Result:
+        raise SandboxLost("gone")
+
+    ask_for_access("a@example.com", "b@example.com")
+    failed = owner.submit()["executionId"]
+    Workbench(lose).run_all()
+    owner.submit()
+    Workbench().run_all()
+    owner.submit()
+
+    page = staff.get("/admin/").content.decode()
+
+    assert '<td id="beta-waiting">2</td>' in page
+    assert f"/admin/executions/execution/{failed}/change/" in page
+    assert "SUCCEEDED" in page
+    assert "sandbox_lost" in page
+    assert "None. Nothing runs until one is started." not in page
+    assert "style=" not in page
+
+
+def test_hostile_names_are_text_everywhere(staff: Client, owner: Caller) -> None:
+    Account.objects.update(name=HOSTILE)
+    beta.ask(name=HOSTILE, email="a@example.com", organisation=HOSTILE, purpose=HOSTILE)
+    owner.submit()
+    entitlements.override(owner.account, "monthly_runs", 5, by=None, reason=HOSTILE)
+    for path in (
+        "accounts/account",
+        "accounts/betarequest",
+        "accounts/auditentry",
+        "accounts/override",
+        "executions/execution",
+    ):
+        page = staff.get(f"/admin/{path}/").content.decode()
+        assert HOSTILE not in page
+        assert "&lt;script&gt;" in page, path
+    for action in ("plan", "override"):
+        assert HOSTILE not in staff.get(f"/admin/accounts/account/{owner.account.pk}/{action}/").content.decode()
+
+
+@pytest.mark.parametrize("by", ["id", "account", "status"])
+def test_executions_are_found(staff: Client, owner: Caller, stranger: Caller, by: str) -> None:
+    wanted, other = owner.submit(), stranger.submit(language="cpp")
+    query = {"id": f"q={wanted['executionId']}", "account": "q=owne", "status": "status__exact=QUEUED&language=python"}[
+        by
+    ]
+    page = staff.get(f"/admin/executions/execution/?{query}&created=day").content.decode()
+    assert wanted["executionId"] in page
+    assert other["executionId"] not in page

@@ -15,6 +15,7 @@ GOOD = {
     "REDIS_URL": "redis://localhost/0",
     "CODEFORGE_SECRET_KEY": "kP2x" * 4 + "9sVq" * 4 + "Zm7w" * 4 + "hT4b" * 4,
     "CODEFORGE_BASE_URL": "https://api.example.com",
+    "CODEFORGE_MAIL_URL": "smtp+tls://codeforge:secret-of-the-mail@mail.example.com:587",
 }
 
 
@@ -40,6 +41,8 @@ FAULTS: dict[str, dict[str, str | None]] = {
     "no secret key": {"CODEFORGE_SECRET_KEY": None},
     "a short secret key": {"CODEFORGE_SECRET_KEY": "short"},
     "no database": {"DATABASE_URL": None},
+    "an unknown way for mail": {"CODEFORGE_MAIL_URL": "pigeon://x"},
+    "proxies that are no networks": {"CODEFORGE_TRUSTED_PROXIES": "10.0.0.0/8, here"},
     "SQLite": {"DATABASE_URL": "sqlite:///db.sqlite3"},
     "a database without a name": {"DATABASE_URL": "postgresql://localhost/"},
     "no Redis": {"REDIS_URL": None},

@@ -25,7 +25,7 @@ def addresses(patterns: list[Any] | None = None, prefix: str = "") -> list[str]:
 
 
 def mine() -> list[str]:
-    return [address for address in addresses() if "<uuid:execution_id>" in address]
+    return [address for address in addresses() if "<uuid:execution_id>" in address and address.startswith("v1/")]
 
 
 def test_there_are_addresses_to_walk() -> None:

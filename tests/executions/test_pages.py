@@ -1,0 +1,178 @@
+"""The pages of runs: what they show, and that nothing hostile in a program or its output acts on them."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from executions.models import Execution
+from executions.pages import text
+from sandbox.fake import result
+from tests.accounts.people import person, signed_in
+from tests.cast import Caller, Workbench
+from tests.conftest import Clock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp\r\a{{ 7*7 }}"
+
+
+@pytest.fixture
+def member(owner: Caller) -> Client:
+    return signed_in(person("member@example.com", owner.account))
+
+
+def get(client: Client, path: str, status: int = 200) -> str:
+    response = client.get(path)
+    assert response.status_code == status, response.content.decode()[-2_000:]
+    return response.content.decode()
+
+
+def test_a_run_is_in_the_overview_in_the_history_and_in_usage(
+    member: Client, owner: Caller, workbench: Workbench
+) -> None:
+    assert "No program has run yet" in get(member, "/dashboard")
+    pk = owner.submit()["executionId"]
+    workbench.run_all()
+    for path in ("/dashboard", "/dashboard/runs"):
+        assert pk in get(member, path)
+    page = get(member, f"/dashboard/runs/{pk}")
+    assert "SUCCEEDED" in page
+    assert "print(input())" in page
+    assert re.search(r"<b>1</b>\s*runs counted", get(member, "/dashboard/usage"))
+
+
+@pytest.mark.parametrize(
+    ("query", "is_shown"),
+    [
+        ("status=SUCCEEDED", True),
+        ("status=QUEUED", False),
+        ("language=python", True),
+        ("language=cpp", False),
+        ("key=model&value=m1", True),
+        ("key=model&value=m2", False),
+        ("createdAfter=2020-01-01T00:00:00Z", True),
+        ("createdBefore=2020-01-01T00:00:00Z", False),
+        ("status=&language=&id=", True),
+    ],
+)
+def test_the_history_is_filtered(
+    member: Client,
+    owner: Caller,
+    workbench: Workbench,
+    query: str,
+    is_shown: bool,
+) -> None:
+    pk = owner.submit(metadata={"model": "m1"})["executionId"]
+    workbench.run_all()
+    assert (pk in get(member, f"/dashboard/runs?{query}")) is is_shown
+
+
+@pytest.mark.parametrize(
+    "query", ["status=x", "language=<b>", "createdAfter=soon", "cursor=x", "id=x", "key=%00&value=1"]
+)
+def test_a_filter_that_makes_no_sense_is_told(member: Client, owner: Caller, query: str) -> None:
+    page = get(member, f"/dashboard/runs?{query}", status=400)
+    assert 'role="alert"' in page
+    assert '<b>"' not in page
+
+
+def test_the_id_leads_to_the_run(member: Client, owner: Caller) -> None:
+    pk = owner.submit()["executionId"]
+    assert member.get(f"/dashboard/runs?id={pk}").headers["Location"] == f"/dashboard/runs/{pk}"
+
+
+def test_older_runs_are_a_page_away(member: Client, owner: Caller) -> None:
+    for _ in range(3):
+        owner.submit()
+    first = Execution.objects.get(pk=owner.submit()["executionId"])
+    Execution.objects.bulk_create(
+        Execution(account=owner.account, language="python", source="x", limits=first.limits) for _ in range(50)
+    )
+    newest = get(member, "/dashboard/runs")
+    following = re.search(r'rel="next" href="([^"]+)"', newest)
+    assert following
+    older = get(member, "/dashboard/runs" + following[1].replace("&amp;", "&"))
+    shown = [set(re.findall(r"/dashboard/runs/([0-9a-f-]{36})", page)) for page in (newest, older)]
+    assert [len(page) for page in shown] == [50, 4]
+    assert not shown[0] & shown[1]
+
+
+def test_what_a_program_writes_is_shown_and_does_nothing(owner: Caller, member: Client) -> None:
+    asked: dict[str, Any] = {"metadata": {"m<b>": HOSTILE.replace("\r", "").replace("\a", "")}, "args": [HOSTILE]}
+    pk = owner.submit(source=HOSTILE, stdin=HOSTILE, **asked)["executionId"]
+    Workbench(lambda fake, job: result(job, stdout=HOSTILE.encode() + b"\xff\0")).run_all()
+    page = get(member, f"/dashboard/runs/{pk}")
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)") == 4
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert "⟨U+202E⟩gnp" in page
+    assert "␛[31m" in page
+    assert "style=" not in page
+    assert "not UTF-8" in page
+    history = get(member, "/dashboard/runs?key=%3Cscript%3E&value=%22%3E%3Cscript%3E")
+    assert "<script" not in history
+
+
+def test_a_megabyte_of_output_is_cut_and_said_to_be(owner: Caller, member: Client) -> None:
+    pk = owner.submit()["executionId"]
+    Workbench(lambda fake, job: result(job, stdout="é".encode() * 500_000)).run_all()
+    page = get(member, f"/dashboard/runs/{pk}")
+    assert len(page) < 200_000
+    assert f"{1_000_000 - text.SHOWN_BYTES} more bytes" in page
+
+
+def test_an_unfinished_run_and_one_with_tests_can_be_looked_at(owner: Caller, member: Client) -> None:
+    waiting = owner.submit()["executionId"]
+    assert "has not ended yet" in get(member, f"/dashboard/runs/{waiting}")
+    pk = owner.post("/v1/executions", {"language": "cpp", "source": "x", "tests": [{"stdin": "1"}, {"id": "<i>"}]})
+    run = pk.json()["executionId"]  # type: ignore[attr-defined]
+    Workbench().run_all()
+    page = get(member, f"/dashboard/runs/{run}")
+    assert "2 of 2 tests" in page
+    assert "&lt;i&gt;" in page
+
+
+def test_a_run_of_another_account_is_not_there(member: Client, stranger: Caller) -> None:
+    pk = stranger.submit()["executionId"]
+    theirs = get(member, f"/dashboard/runs/{pk}", status=404)
+    nobodys = get(member, "/dashboard/runs/00000000-0000-0000-0000-000000000000", status=404)
+    # But for the id of the request and the token of the form, which are new each time.
+    assert re.sub(r"request \w+|value=\"\w+\"", "", theirs) == re.sub(r"request \w+|value=\"\w+\"", "", nobodys)
+    assert pk not in get(member, "/dashboard/runs")
+
+
+def test_usage_is_told_month_by_month(owner: Caller, clock: Clock) -> None:
+    clock.move(to=datetime.fromisoformat("2031-05-31T12:00:00+00:00"))
+    member = signed_in(person("member@example.com", owner.account))
+    page = get(member, "/dashboard/usage")
+    assert "Usage in May 2031" in page
+    assert "Nothing has ended" in page
+    assert "Usage in February 2030" in get(member, "/dashboard/usage?month=2030-02")
+    assert "Usage in May 2031" in get(member, "/dashboard/usage?month=2030-13")
+
+
+def test_what_was_cancelled_in_time_is_told_not_to_count(member: Client, owner: Caller) -> None:
+    pk = owner.submit()["executionId"]
+    owner.post(f"/v1/executions/{pk}/cancel")
+    page = get(member, "/dashboard/usage")
+    assert re.search(r"CANCELLED</span></td><td class=\"number\">1</td><td>no</td>", page)
+
+
+def test_the_history_asks_as_much_of_the_database_for_fifty_runs_as_for_one(
+    member: Client, owner: Caller, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    owner.submit()
+    with CaptureQueriesContext(connection) as one:
+        get(member, "/dashboard/runs")
+    asked = len(one)
+    for _ in range(9):
+        owner.submit()
+    with django_assert_num_queries(asked):
+        get(member, "/dashboard/runs")
