@@ -92,7 +92,7 @@ class AccountAdmin(AuditedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         act = self.admin_site.admin_view(self.act)
-        return [path("<int:account_id>/<slug:action>/", act, name="act-on-account"), *super().get_urls()]
+        return [path("<int:account_id>/act/<slug:action>/", act, name="act-on-account"), *super().get_urls()]
 
     def act(self, request: HttpRequest, account_id: int, action: str) -> HttpResponse:
         account = get_object_or_404(Account, pk=account_id)

@@ -18,6 +18,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Staff who belong to no account have nothing to see in the dashboard."""
+        if isinstance(request.user, User) and request.user.is_staff and not request.user.memberships.exists():
+            return "/admin/"
+        return str(super().get_login_redirect_url(request))
+
     def clean_email(self, email: str) -> str:
         return clean_address(email)
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.utils import Error as DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
+from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from codeforge.errors import codes
@@ -40,6 +41,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not token or not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
         raise Http404
     return HttpResponse(exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def favicon(request: HttpRequest) -> HttpResponse:
+    """What browsers ask for on pages that name no icon, such as the admin's."""
+    return HttpResponseRedirect(static("codeforge.svg"))
 
 
 def to_admin(request: HttpRequest) -> HttpResponse:

@@ -7,6 +7,7 @@ from codeforge import openapi, pages, problems
 
 urlpatterns = [
     path("", pages.landing, name="landing"),
+    path("favicon.ico", pages.favicon),
     path("healthz", pages.health, name="health"),
     path("metrics", pages.metrics, name="metrics"),
     path("docs", pages.to_reference),

@@ -100,7 +100,7 @@ def test(arguments: Sequence[str]) -> int:
 
 
 def fast(arguments: Sequence[str]) -> int:
-    return pytest(["-m", "not real", *arguments], with_docker=False)
+    return pytest(["-m", "not real and not browser and not scale", *arguments], with_docker=False)
 
 
 def pytest(arguments: Sequence[str], *, with_docker: bool) -> int:

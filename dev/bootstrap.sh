@@ -65,6 +65,8 @@ check | fast) ;;
     ;;
 esac
 
+[ "$command" != test ] || command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
+
 if [ ${#missing[@]} -gt 0 ]; then
     echo "  System packages: ${missing[*]} …"
     if ! command -v apt-get >/dev/null; then

@@ -61,10 +61,10 @@ def make(request: HttpRequest, place: Membership) -> HttpResponse:
 @require_POST
 @member_page()
 def rotate(request: HttpRequest, place: Membership, key_id: int) -> HttpResponse:
+    old = _mine(place, key_id)
     form = GraceForm(request.POST)
     if not form.is_valid():
         return _page(request, place, KeyForm(), status=400)
-    old = _mine(place, key_id)
     try:
         key, secret = keys.rotate(old, grace=timedelta(hours=int(form.cleaned_data["grace"])))
     except keys.KeyIsOver:

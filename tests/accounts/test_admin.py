@@ -126,7 +126,7 @@ def operations() -> Client:
 
 
 def act(client: Client, account: Account, action: str, **fields: object) -> int:
-    return client.post(f"/admin/accounts/account/{account.pk}/{action}/", fields).status_code
+    return client.post(f"/admin/accounts/account/{account.pk}/act/{action}/", fields).status_code
 
 
 def ask_for_access(*emails: str) -> list[int]:
@@ -213,12 +213,13 @@ def test_operations_invite_somebody_to_an_account(operations: Client, owner: Cal
 
 def test_an_action_that_does_not_exist_is_not_found(operations: Client, owner: Caller) -> None:
     assert act(operations, owner.account, "explode") == 404
-    assert operations.get("/admin/accounts/account/999999/plan/").status_code == 404
+    assert operations.get("/admin/accounts/account/999999/act/plan/").status_code == 404
 
 
 def test_whatever_a_form_changes_is_written_down_with_what_was_before(staff: Client, owner: Caller) -> None:
     inlines = {f"{name}-{part}_FORMS": 0 for name in ("overrides", "memberships") for part in ("TOTAL", "INITIAL")}
-    staff.post(f"/admin/accounts/account/{owner.account.pk}/change/", {"name": "New name", **inlines})
+    response = staff.post(f"/admin/accounts/account/{owner.account.pk}/change/", {"name": "New name", **inlines})
+    assert response.status_code == 302, response.content.decode()
     entry = AuditEntry.objects.get()
     assert (entry.actor_email, entry.before, entry.after) == (
         "staff@example.com",
@@ -278,7 +279,7 @@ def test_hostile_names_are_text_everywhere(staff: Client, owner: Caller) -> None
         assert HOSTILE not in page
         assert "&lt;script&gt;" in page, path
     for action in ("plan", "override"):
-        assert HOSTILE not in staff.get(f"/admin/accounts/account/{owner.account.pk}/{action}/").content.decode()
+        assert HOSTILE not in staff.get(f"/admin/accounts/account/{owner.account.pk}/act/{action}/").content.decode()
 
 
 @pytest.mark.parametrize("by", ["id", "account", "status"])
