@@ -68,7 +68,8 @@ def show() -> int:
   API    {demo["CODEFORGE_URL"]}/v1
   Key    {demo["CODEFORGE_API_KEY"]}
   Docs   {demo["CODEFORGE_URL"]}/docs/api
-  Admin  {demo["CODEFORGE_URL"]}/admin/  as {demo["CODEFORGE_STAFF_EMAIL"]}
+  Pages  {demo["CODEFORGE_URL"]}/dashboard  as {demo["CODEFORGE_MEMBER_EMAIL"]}  {demo["CODEFORGE_MEMBER_PASSWORD"]}
+  Admin  {demo["CODEFORGE_URL"]}/admin/  as {demo["CODEFORGE_STAFF_EMAIL"]}  {demo["CODEFORGE_STAFF_PASSWORD"]}
 
   The key and the passwords are also in {DEMO_ENV.relative_to(ROOT)}.
 """)
