@@ -190,8 +190,11 @@ class MethodNotAllowed(CodeForgeError):
 class AlreadyFinished(CodeForgeError):
     code = "already_finished"
     status = 409
-    title = "The execution has already finished."
-    explanation = "Only an execution that is QUEUED or RUNNING can be cancelled. This one has its final status already."
+    title = "It has already finished."
+    explanation = (
+        "Only what is QUEUED or RUNNING can be cancelled: this execution, or everything in this batch or evaluation, "
+        "has its final status already. An evaluation is only retried when some candidate has no score."
+    )
 
 
 class PayloadTooLarge(CodeForgeError):

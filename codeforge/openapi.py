@@ -21,6 +21,23 @@ _BY_OPERATION = {
         "queue_full",
     ),
     "cancelExecution": ("already_finished",),
+    "createBatch": (
+        "limit_above_plan",
+        "quota_exceeded",
+        "payload_too_large",
+        "idempotency_key_reused",
+        "queue_full",
+    ),
+    "cancelBatch": ("already_finished",),
+    "createEvaluation": (
+        "limit_above_plan",
+        "quota_exceeded",
+        "payload_too_large",
+        "idempotency_key_reused",
+        "queue_full",
+    ),
+    "cancelEvaluation": ("already_finished",),
+    "retryEvaluation": ("already_finished", "quota_exceeded", "queue_full"),
 }
 
 

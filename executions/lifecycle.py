@@ -24,7 +24,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
@@ -40,6 +40,7 @@ logger = logging.getLogger(__name__)
 ClaimId = tuple[uuid.UUID, int]  # an execution, and the attempt that was claimed
 
 LEASE = timedelta(seconds=15)
+_INSERTED_TOGETHER = 200
 # The second attempt follows at once; before the third, whatever is wrong gets a moment to pass.
 _PAUSE_BEFORE_LAST_ATTEMPT = timedelta(seconds=5)
 
@@ -66,6 +67,20 @@ def create(execution: Execution) -> None:
     """Insert a new row: queued, and without a slot."""
     execution.status = Status.QUEUED
     execution.save(force_insert=True)
+
+
+def create_many(executions: Sequence[Execution]) -> None:
+    """Insert new rows, a few hundred in a statement: the triggers that count them run once for each.
+
+    They keep their order: each was created a microsecond after the one before.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT transaction_timestamp()")
+        (now,) = cursor.fetchone()
+    for number, execution in enumerate(executions):
+        execution.status = Status.QUEUED
+        execution.created_at = now + timedelta(microseconds=number)
+    Execution.objects.bulk_create(executions, batch_size=_INSERTED_TOGETHER)
 
 
 def claim(execution_id: uuid.UUID, *, worker_id: uuid.UUID) -> Execution | None:
@@ -106,7 +121,12 @@ def claim_again(claim: Execution) -> Execution | None:
 
 
 def finish(
-    claim: Execution, result: Result, *, passed: bool | None, test_results: Sequence[Mapping[str, Any]] = ()
+    claim: Execution,
+    result: Result,
+    *,
+    passed: bool | None,
+    failure: str | None = None,
+    test_results: Sequence[Mapping[str, Any]] = (),
 ) -> bool:
     """Write a verdict with everything that belongs to it. False when the claim is no longer the latest."""
     with transaction.atomic():
@@ -117,7 +137,7 @@ def finish(
         if claim.tests_total is not None:
             values["tests_passed"] = sum(test["passed"] for test in test_results)
         if row.erased_at is None:
-            values |= _outputs(result) | {"passed": passed, "test_results": list(test_results)}
+            values |= _outputs(result) | {"passed": passed, "failure": failure, "test_results": list(test_results)}
         _end(row, Status(result.verdict.value), **values)
         _count(row, result.usage.cpu_time_ms, result.usage.wall_time_ms)
     return True
@@ -170,6 +190,20 @@ def cancel(execution_id: uuid.UUID) -> None:
         _stop(row)
 
 
+def cancel_batch(batch_id: uuid.UUID) -> None:
+    """Stop what of a batch has not ended, a few hundred at a time. What has is left as it is."""
+    while True:
+        with transaction.atomic():
+            rows = _light(Execution.objects.select_for_update(no_key=True)).filter(
+                batch_id=batch_id, status__in=UNFINISHED, cancel_requested_at=None
+            )
+            stopped = list(rows.order_by("pk")[:_INSERTED_TOGETHER])
+            for row in stopped:
+                _stop(row)
+        if len(stopped) < _INSERTED_TOGETHER:
+            return
+
+
 def erase(execution_id: uuid.UUID) -> None:
     """Remove what was submitted and what came of it, for ever. An unfinished one is cancelled.
 
@@ -186,7 +220,7 @@ def erase(execution_id: uuid.UUID) -> None:
 
 
 def _light(rows: QuerySet[Execution]) -> QuerySet[Execution]:
-    return rows.only("account_id", "language", "status", "attempts", "cancel_requested_at", "erased_at")
+    return rows.only("account_id", "batch_id", "language", "status", "attempts", "cancel_requested_at", "erased_at")
 
 
 def _held(claim: Execution) -> Execution | None:

@@ -38,6 +38,27 @@ INPUTS = ("source", "files", "stdin", "args", "expected_stdout", "tests")
 OUTPUTS = ("stdout", "stderr", "compile_stdout", "compile_stderr", "test_results")
 
 
+class Batch(models.Model):
+    """Executions that were accepted together, or refused together."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    idempotency_key = models.CharField(max_length=255, null=True)  # noqa: DJ001  null: none given; "" cannot be one
+    fingerprint = models.BinaryField(max_length=32, null=True)
+    total = models.PositiveIntegerField()
+    metadata = models.JSONField(default=dict)
+    cancelled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name_plural = "batches"
+        indexes = (models.Index(F("account"), F("created_at").desc(), F("id").desc(), name="batch_listing"),)
+        constraints = (models.UniqueConstraint(fields=["account", "idempotency_key"], name="batch_idempotent"),)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
 class Execution(models.Model):
     """One program, run once or for each of its tests; again when we failed, or when the machine may be to blame.
 
@@ -48,6 +69,7 @@ class Execution(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    batch = models.ForeignKey(Batch, null=True, on_delete=models.PROTECT, related_name="executions", db_index=False)
     idempotency_key = models.CharField(max_length=255, null=True)  # noqa: DJ001  null: none given; "" cannot be one
     fingerprint = models.BinaryField(max_length=32, null=True)
 
@@ -65,6 +87,8 @@ class Execution(models.Model):
     # Each: id, stdin and expected stdout in base64, args, checker, limits; null when it has none of its own.
     tests = models.JSONField(null=True)
     stop_on_first_failure = models.BooleanField(default=False)
+    # What it has to prove besides, for an evaluation: see `executions.evaluations.presets`.
+    proof = models.CharField(max_length=10, null=True)  # noqa: DJ001  null: nothing
     isolation = models.CharField(max_length=20, default="execution")
     metadata = models.JSONField(default=dict)
 
@@ -84,6 +108,8 @@ class Execution(models.Model):
     # What came of it.
     phase = models.CharField(max_length=10, null=True)  # noqa: DJ001  null: no verdict yet, as the API shows it
     passed = models.BooleanField(null=True)
+    # Why it did not pass although it succeeded: see `executions.runner`.
+    failure = models.CharField(max_length=20, null=True)  # noqa: DJ001  null: it passed, or nothing was expected
     exit_code = models.IntegerField(null=True)
     signal = models.CharField(max_length=20, null=True)  # noqa: DJ001  as above
     limit_exceeded = models.CharField(max_length=20, null=True)  # noqa: DJ001  as above
@@ -139,6 +165,7 @@ class Execution(models.Model):
             models.Index(F("created_at").desc(), F("id").desc(), name="execution_newest"),
             models.Index(F("status"), F("created_at").desc(), F("id").desc(), name="execution_by_status"),
             models.Index(F("finished_at"), name="execution_ended"),
+            models.Index(F("batch"), F("status"), name="execution_of_batch", condition=Q(batch__isnull=False)),
             GinIndex(fields=["metadata"], name="execution_metadata", opclasses=["jsonb_path_ops"]),
         )
         constraints = (
@@ -211,6 +238,64 @@ class Execution(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.status not in UNFINISHED
+
+
+class Evaluation(models.Model):
+    """Problems and candidates, scored together. Its runs are a `Batch`; ``report`` is written once they have ended."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    batch = models.OneToOneField(Batch, on_delete=models.PROTECT, related_name="evaluation")
+    idempotency_key = models.CharField(max_length=255, null=True)  # noqa: DJ001  null: none given; "" cannot be one
+    fingerprint = models.BinaryField(max_length=32)
+    name = models.CharField(max_length=100, blank=True)
+    language = models.CharField(max_length=40)
+    isolation = models.CharField(max_length=20)
+    limits = models.JSONField()
+    ks = models.JSONField()
+    report = models.JSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = (
+            models.Index(F("account"), F("created_at").desc(), F("id").desc(), name="evaluation_listing"),
+            models.Index(F("account"), F("fingerprint"), name="evaluation_by_content"),
+        )
+        constraints = (models.UniqueConstraint(fields=["account", "idempotency_key"], name="evaluation_idempotent"),)
+
+    def __str__(self) -> str:
+        return self.name or str(self.pk)
+
+
+class Problem(models.Model):
+    """A problem of an evaluation. ``name`` is the customer's id of it."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="problems", db_index=False)
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    preset = models.CharField(max_length=20, blank=True, help_text="Empty: it has tests with input and output.")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["evaluation", "number"], name="problem_once"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Candidate(models.Model):
+    """A program for a problem. Identical ones share an execution; the second and later are ``deduplicated``."""
+
+    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="candidates", db_index=False)
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    execution = models.ForeignKey(Execution, null=True, on_delete=models.SET_NULL, related_name="candidates")
+    deduplicated = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["problem", "number"], name="candidate_once"),)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class QueueState(models.Model):

@@ -11,7 +11,10 @@ CANCEL = "codeforge_cancel"
 
 def announce_finished(execution: Execution) -> None:
     """Wake the requests that wait for it, and give its slot to the account's next."""
-    _notify(FINISHED, execution)
+    _notify(FINISHED, str(execution.pk))
+    if execution.batch_id is not None:
+        # Whoever waits for the batch looks whether this was its last.
+        _notify(FINISHED, str(execution.batch_id))
     account_id = execution.account_id
     # What ended has ended, also when the next one cannot be admitted just now: the sweep will.
     transaction.on_commit(lambda: dispatch.admit(account_id), robust=True)
@@ -19,9 +22,9 @@ def announce_finished(execution: Execution) -> None:
 
 def announce_cancel(execution: Execution) -> None:
     """Tell the worker that runs it to stop."""
-    _notify(CANCEL, execution)
+    _notify(CANCEL, str(execution.pk))
 
 
-def _notify(channel: str, execution: Execution) -> None:
+def _notify(channel: str, payload: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [channel, str(execution.pk)])
+        cursor.execute("SELECT pg_notify(%s, %s)", [channel, payload])

@@ -1,6 +1,7 @@
 """Query parameters and headers. Unknown ones are refused by name; none becomes the name of a database look-up."""
 
 import re
+import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +11,8 @@ from django.utils.dateparse import parse_datetime
 
 from codeforge.errors import FieldError, InvalidRequest, join_path
 from executions.models import Status
-from executions.queries import MAX_PAGE, Filters
+from executions.paging import MAX_PAGE
+from executions.queries import Filters
 from sandbox.catalogue import catalogue
 
 MAX_WAIT_S = 60.0
@@ -63,6 +65,7 @@ def read_listing(query: QueryDict) -> tuple[Filters, int, str | None]:
         "language": one_of(list(catalogue())),
         "createdAfter": read_time,
         "createdBefore": read_time,
+        "batchId": read_uuid,
         "limit": read_limit,
         "cursor": str,
     }
@@ -74,6 +77,7 @@ def read_listing(query: QueryDict) -> tuple[Filters, int, str | None]:
         language=values.get("language"),
         created_after=values.get("createdAfter"),
         created_before=values.get("createdBefore"),
+        batch=values.get("batchId"),
         metadata=metadata,
     )
     return filters, values.get("limit", 50), values.get("cursor")
@@ -119,6 +123,13 @@ def read_time(text: str) -> datetime:
         return time.astimezone(UTC)
     except OverflowError:
         raise Wrong("The time is out of range.") from None
+
+
+def read_uuid(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise Wrong("Must be an id as the API gives it.") from None
 
 
 def one_of(values: list[str]) -> Callable[[str], str]:

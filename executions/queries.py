@@ -1,33 +1,29 @@
 """Reads. `get_for` and `listing_for` are the one place where an account's view is cut out of the table."""
 
-import base64
-import binascii
 import math
-import struct
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import Account, UsagePeriod, UsageRecord
 from accounts.usage import Period, current_period, runs_used
-from codeforge.errors import FieldError, InvalidRequest, NotFound
+from codeforge.errors import NotFound
+from executions import paging
 from executions.models import INPUTS, OUTPUTS, UNFINISHED, Execution, QueueState, Status
-
-MAX_PAGE = 200
 
 
 def get_for(account: Account, execution_id: uuid.UUID) -> Execution:
     """The account's execution. `NotFound` for what is not there, was erased, or is somebody else's."""
-    return _get(_visible_to(account).defer(*INPUTS), execution_id)
+    return _get(visible_to(account).defer(*INPUTS), execution_id)
 
 
 def submitted_for(account: Account, execution_id: uuid.UUID) -> Execution:
     """`get_for`, with what was submitted instead of what came of it."""
-    return _get(_visible_to(account).defer(*OUTPUTS), execution_id)
+    return _get(visible_to(account).defer(*OUTPUTS), execution_id)
 
 
 def _get(rows: QuerySet[Execution], execution_id: uuid.UUID) -> Execution:
@@ -39,8 +35,14 @@ def _get(rows: QuerySet[Execution], execution_id: uuid.UUID) -> Execution:
 
 def require_for(account: Account, execution_id: uuid.UUID) -> None:
     """`get_for` without loading anything: raises `NotFound` in the same cases."""
-    if not _visible_to(account).filter(pk=execution_id).exists():
+    if not visible_to(account).filter(pk=execution_id).exists():
         raise NotFound
+
+
+def ended_of(account: Account, batch_id: uuid.UUID) -> list[uuid.UUID]:
+    """The executions of a batch that have ended, in the order in which they were given."""
+    rows = visible_to(account).filter(batch_id=batch_id).exclude(status__in=UNFINISHED)
+    return list(rows.order_by("created_at", "pk").values_list("pk", flat=True))
 
 
 def is_finished(execution_id: uuid.UUID) -> bool:
@@ -48,7 +50,13 @@ def is_finished(execution_id: uuid.UUID) -> bool:
     return not Execution.objects.filter(pk=execution_id, status__in=UNFINISHED, erased_at=None).exists()
 
 
-def _visible_to(account: Account) -> QuerySet[Execution]:
+def batch_is_finished(batch_id: uuid.UUID) -> bool:
+    """Whether all of its executions have ended."""
+    return not Execution.objects.filter(batch_id=batch_id, status__in=UNFINISHED).exists()
+
+
+def visible_to(account: Account) -> QuerySet[Execution]:
+    """The account's executions that were not erased."""
     return Execution.objects.filter(account=account, erased_at=None)
 
 
@@ -61,7 +69,11 @@ class Filters:
     language: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    batch: uuid.UUID | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def of_batch(self, batch_id: uuid.UUID) -> "Filters":
+        return replace(self, batch=batch_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +85,8 @@ class Page:
 
 
 def listing_for(account: Account, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """A page of the account's executions, newest first, without program texts and outputs.
-
-    Pages are cut by place and not by number, so that new executions do not shift them.
-    """
-    rows = _visible_to(account).defer(*INPUTS, *OUTPUTS)
+    """A page of the account's executions, newest first, without program texts and outputs."""
+    rows = visible_to(account).defer(*INPUTS, *OUTPUTS)
     if filters.status:
         rows = rows.filter(status=filters.status)
     if filters.language:
@@ -86,32 +95,11 @@ def listing_for(account: Account, filters: Filters, *, limit: int, cursor: str |
         rows = rows.filter(created_at__gt=filters.created_after)
     if filters.created_before:
         rows = rows.filter(created_at__lt=filters.created_before)
+    if filters.batch:
+        rows = rows.filter(batch_id=filters.batch)
     if filters.metadata:
         rows = rows.filter(metadata__contains=dict(filters.metadata))
-    if cursor is not None:
-        created_at, pk = _place(cursor)
-        # The first condition is what the index can use; the second cuts within one microsecond.
-        rows = rows.filter(Q(created_at__lte=created_at), Q(created_at__lt=created_at) | Q(pk__lt=pk))
-    found = list(rows.order_by("-created_at", "-pk")[: limit + 1])
-    page = found[:limit]
-    return Page(page, _cursor(page[-1]) if len(found) > limit else None)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _cursor(execution: Execution) -> str:
-    microseconds = (execution.created_at - _EPOCH) // timedelta(microseconds=1)
-    return base64.urlsafe_b64encode(struct.pack(">q", microseconds) + execution.pk.bytes).decode()
-
-
-def _place(cursor: str) -> tuple[datetime, uuid.UUID]:
-    try:
-        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
-        (microseconds,) = struct.unpack(">q", raw[:8])
-        return _EPOCH + timedelta(microseconds=microseconds), uuid.UUID(bytes=raw[8:])
-    except (UnicodeEncodeError, binascii.Error, struct.error, OverflowError, ValueError):
-        raise InvalidRequest([FieldError("cursor", "Not a cursor of ours: use `nextCursor` as it came.")]) from None
+    return Page(*paging.cut(rows, limit=limit, cursor=cursor))
 
 
 # --- Load ------------------------------------------------------------------------------------------------------------

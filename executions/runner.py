@@ -11,6 +11,7 @@ from django.db import connection
 
 from executions import lifecycle
 from executions.checkers import matches
+from executions.evaluations import presets
 from executions.models import Execution
 from executions.testing import Judge, tests_of
 from executions.worker import Resident
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 # A program that ran out of wall time with less CPU time than this share of its limits was waiting, or was kept waiting.
 _IDLE_SHARE = 0.5
 _LONGEST_OTHER_LOOK_S = 60
+_WRONG = "wrong_output"
 
 
 def run(execution_id: uuid.UUID, *, resident: Resident) -> None:
@@ -66,8 +68,8 @@ def _evaluate(claim: Execution, resident: Resident, *, alone: bool) -> tuple[Res
 
 
 def _finish(claim: Execution, result: Result, test_results: Sequence[Mapping[str, Any]]) -> None:
-    passed = _passed(claim, result, test_results)
-    if not lifecycle.finish(claim, result, passed=passed, test_results=test_results):
+    passed, failure = _judged(claim, result, test_results)
+    if not lifecycle.finish(claim, result, passed=passed, failure=failure, test_results=test_results):
         logger.warning("Too late to finish", extra={"execution": claim.pk, "attempt": claim.attempts})
 
 
@@ -119,14 +121,27 @@ def job_of(execution: Execution) -> Job:
     )
 
 
-def _passed(execution: Execution, result: Result, test_results: Sequence[Mapping[str, Any]]) -> bool | None:
+def _judged(
+    execution: Execution, result: Result, test_results: Sequence[Mapping[str, Any]]
+) -> tuple[bool | None, str | None]:
+    """Whether it passed (None: nothing was expected), and why not where the verdict does not say it.
+
+    `wrong_output`, `incomplete` (it ended before its tests had), `complained` (they ended, and it wrote to stderr).
+    """
     if execution.tests is not None:
-        return len(test_results) == len(execution.tests) and all(test["passed"] for test in test_results)
+        passed = len(test_results) == len(execution.tests) and all(test["passed"] for test in test_results)
+        return passed, _WRONG if result.verdict is Verdict.SUCCEEDED and not passed else None
+    if execution.proof is not None:
+        if result.verdict is not Verdict.SUCCEEDED:
+            return False, None
+        failure = presets.fault_of_proof(execution.proof, secret=bytes(execution.stdin), stderr=result.stderr.content)
+        return failure is None, failure
     if execution.checker is None or execution.expected_stdout is None:
-        return None
-    return result.verdict is Verdict.SUCCEEDED and matches(
-        actual=result.stdout.content, expected=bytes(execution.expected_stdout), checker=execution.checker
-    )
+        return None, None
+    if result.verdict is not Verdict.SUCCEEDED:
+        return False, None
+    passed = matches(actual=result.stdout.content, expected=bytes(execution.expected_stdout), checker=execution.checker)
+    return passed, None if passed else _WRONG
 
 
 def _log(execution: Execution, error: Exception) -> None:

@@ -7,8 +7,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers
 
 from executions.models import Status
+from executions.paging import MAX_PAGE
 from executions.parameters import ENCODINGS, MAX_WAIT_S
-from executions.queries import MAX_PAGE
 from executions.serializers import CHECKERS, ISOLATIONS, ExecutionRequestSerializer
 from sandbox.catalogue import catalogue
 from sandbox.verdict import Limit, Phase, Verdict
@@ -256,11 +256,16 @@ REPLAYED = OpenApiParameter(
 LOCATION = OpenApiParameter(
     "Location", OpenApiTypes.URI, OpenApiParameter.HEADER, response=[200, 202], description="Where the execution is."
 )
+PAGING = [
+    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 50}),
+    OpenApiParameter("cursor", str, description="`nextCursor` of the page before."),
+]
 LISTING = [
     OpenApiParameter("status", str, enum=Status.values),
     OpenApiParameter("language", str, enum=list(catalogue())),
     OpenApiParameter("createdAfter", OpenApiTypes.DATETIME),
     OpenApiParameter("createdBefore", OpenApiTypes.DATETIME),
+    OpenApiParameter("batchId", OpenApiTypes.UUID),
     OpenApiParameter(
         "metadata",
         {"type": "object", "additionalProperties": {"type": "string"}},
@@ -268,8 +273,7 @@ LISTING = [
         explode=True,
         description="`metadata[key]=value`: those whose metadata has the pair.",
     ),
-    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 50}),
-    OpenApiParameter("cursor", str, description="`nextCursor` of the page before."),
+    *PAGING,
 ]
 EXAMPLES = [
     OpenApiExample(

@@ -35,6 +35,7 @@ MAX_ARGS = 64
 MAX_ARG_BYTES = 32 * 1024
 MAX_ARGS_BYTES = 128 * 1024
 MAX_TESTS = 200
+MAX_BATCH = 1_000
 ENCODINGS = ("utf-8", "base64")
 ISOLATIONS = [isolation.value for isolation in Isolation]
 CHECKERS = ("exact", "trimmed", "tokens", "float")
@@ -222,6 +223,15 @@ class ExecutionRequestSerializer(StrictSerializer):
         )
 
 
+class BatchRequestSerializer(StrictSerializer):
+    """Programs to run, all or none."""
+
+    executions = StrictList(
+        child=ExecutionRequestSerializer(), min_length=1, max_length=MAX_BATCH, help_text="Each as for a single one."
+    )
+    metadata = StrictStringMap(max_pairs=16, max_key=40, max_value=500, default=dict, help_text="Returned.")
+
+
 def _language_faults(values: Mapping[str, Any], entitled: Entitlements) -> dict[str, Any]:
     if values.get("language", next(iter(entitled.languages))) in entitled.languages:
         return {}
@@ -322,7 +332,20 @@ def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
     serializer = ExecutionRequestSerializer(data=body, context={"entitlements": entitled})
     if not serializer.is_valid():
         raise _refusal(serializer.errors, entitled)
+    return _stored(serializer.validated_data, entitled)
+
+
+def read_batch(body: Any, *, entitled: Entitlements) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The valid executions of a batch, and its metadata. Refuses as `read_execution`, with the place of each field."""
+    serializer = BatchRequestSerializer(data=body, context={"entitlements": entitled})
+    if not serializer.is_valid():
+        raise _refusal(serializer.errors, entitled)
     asked = serializer.validated_data
+    return [_stored(execution, entitled) for execution in asked["executions"]], asked["metadata"]
+
+
+def _stored(asked: Mapping[str, Any], entitled: Entitlements) -> dict[str, Any]:
+    """By the names of the model."""
     expected_stdout = asked.get("expected_stdout")
     return {
         "language": asked["language"],
@@ -346,6 +369,15 @@ def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
 
 
 _DEFAULT_CHECKER = {"type": "trimmed"}
+
+
+def stored_tests(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Valid ``tests`` with their ``checker``, by the names of the model."""
+    return {
+        "checker": asked.get("checker", _DEFAULT_CHECKER),
+        "tests": [_stored_test(test, index, asked) for index, test in enumerate(asked["tests"])],
+        "tests_total": len(asked["tests"]),
+    }
 
 
 def _stored_test(test: Mapping[str, Any], index: int, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def submit(*, account: Account, body: Any, idempotency_key: str | None) -> Accep
         locked = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
         if earlier := _earlier(locked, idempotency_key, fingerprint):
             return Accepted(earlier, replayed=True)
-        _require_room(locked, entitlements(locked))
+        require_room(locked, entitlements(locked))
         execution = Execution(account=locked, **values)
         if idempotency_key is not None:
             execution.idempotency_key, execution.fingerprint = idempotency_key, fingerprint
@@ -56,14 +56,14 @@ def submit(*, account: Account, body: Any, idempotency_key: str | None) -> Accep
     return Accepted(execution, replayed=False)
 
 
-def fingerprint_of(body: Any) -> bytes:
+def fingerprint_of(body: Any, route: str = ROUTE) -> bytes:
     """SHA-256 over method, route and the body's content.
 
     Of the body as it was sent, before defaults are filled in, because those may change with the plan; but in one
     spelling: a client that builds the same request again may order its fields differently.
     """
     spelled = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(f"{ROUTE}\n{spelled}".encode()).digest()
+    return hashlib.sha256(f"{route}\n{spelled}".encode()).digest()
 
 
 def _earlier(account: Account, idempotency_key: str | None, fingerprint: bytes) -> Execution | None:
@@ -76,14 +76,15 @@ def _earlier(account: Account, idempotency_key: str | None, fingerprint: bytes) 
     return execution
 
 
-def _require_room(account: Account, entitled: Entitlements) -> None:
+def require_room(account: Account, entitled: Entitlements, *, number: int = 1) -> None:
+    """Refuse when ``number`` more do not fit into the month's runs or into the queue. Under the account's lock."""
     load = queries.load_of(account)
     counted = load.used + load.unfinished
-    if entitled.monthly_runs is not None and counted >= entitled.monthly_runs:
+    if entitled.monthly_runs is not None and counted + number > entitled.monthly_runs:
         raise QuotaExceeded(used=counted, limit=entitled.monthly_runs, resets_at=current_period().end)
     if entitled.max_concurrency is None or entitled.max_queued is None:
         return
-    too_many = load.unfinished + 1 - entitled.max_concurrency - entitled.max_queued
+    too_many = load.unfinished + number - entitled.max_concurrency - entitled.max_queued
     if too_many > 0:
         retry_after_s = queries.seconds_until_ended(account, number=too_many)
         raise QueueFull(waiting=load.waiting, limit=entitled.max_queued, retry_after_s=retry_after_s)

@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections import defaultdict
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connection
@@ -20,7 +21,7 @@ _CONNECTS_WITHIN_S = 2.0
 
 
 class Waiters:
-    """Who sleeps in this process, by execution."""
+    """Who sleeps in this process, by the execution or the batch that is waited for."""
 
     def __init__(self, *, most: int) -> None:
         self._room = threading.BoundedSemaphore(most) if most > 0 else None
@@ -28,28 +29,28 @@ class Waiters:
         self._sleepers: dict[uuid.UUID, set[threading.Event]] = defaultdict(set)
         self._listener: Listener | None = None
 
-    def wait(self, execution_id: uuid.UUID, *, seconds: float) -> None:
-        """Return when the execution has ended or the time is up, whichever is first."""
+    def wait(self, awaited: uuid.UUID, *, seconds: float, is_finished: Callable[[uuid.UUID], bool]) -> None:
+        """Return when an execution or a batch has ended or the time is up, whichever is first."""
         until = time.monotonic() + seconds
         if self._room is None or not self._room.acquire(blocking=False):
             return
         woken = threading.Event()
         with self._lock:
-            self._sleepers[execution_id].add(woken)
+            self._sleepers[awaited].add(woken)
         try:
             # First subscribed and listening, then looked: what ends in between is seen by one of the two.
             if not self._listens():
                 return
-            while not queries.is_finished(execution_id):
+            while not is_finished(awaited):
                 _release_connection()
                 if not woken.wait(max(0.0, until - time.monotonic())):
                     return
                 woken.clear()
         finally:
             with self._lock:
-                self._sleepers[execution_id].discard(woken)
-                if not self._sleepers[execution_id]:
-                    del self._sleepers[execution_id]
+                self._sleepers[awaited].discard(woken)
+                if not self._sleepers[awaited]:
+                    del self._sleepers[awaited]
             self._room.release()
 
     def close(self) -> None:
@@ -88,11 +89,13 @@ _waiters: Waiters | None = None
 _making = threading.Lock()
 
 
-def wait_until_finished(execution_id: uuid.UUID, *, seconds: float) -> None:
-    """Sleep until the execution has ended, at most ``seconds``."""
+def wait_until_finished(
+    awaited: uuid.UUID, *, seconds: float, is_finished: Callable[[uuid.UUID], bool] | None = None
+) -> None:
+    """Sleep until an execution, or what ``is_finished`` is about, has ended, at most ``seconds``."""
     global _waiters  # noqa: PLW0603  made by the first request, so after the web server has forked
     with _making:
         if _waiters is None:
             _waiters = Waiters(most=settings.CODEFORGE_MAX_WAITERS)
     if seconds > 0:
-        _waiters.wait(execution_id, seconds=seconds)
+        _waiters.wait(awaited, seconds=seconds, is_finished=is_finished or queries.is_finished)

@@ -17,6 +17,7 @@ def result(
     *,
     verdict: Verdict = Verdict.SUCCEEDED,
     stdout: bytes = b"",
+    stderr: bytes = b"",
     exit_code: int | None = 0,
     phase: Phase = Phase.RUN,
 ) -> Result:
@@ -31,6 +32,7 @@ def result(
         signal=None,
         runtime=stamp(job.program.language),
         stdout=Stream(stdout[:limit], len(stdout)),
+        stderr=Stream(stderr[:limit], len(stderr)),
         compilation=Compilation(0, Stream(), Stream(), 7) if runtime.compile else None,
         usage=Usage(wall_time_ms=5, cpu_time_ms=3, memory_peak_kb=9_000, start_ms=1),
     )

@@ -23,7 +23,7 @@ from accounts.models import Account, ApiKey, AuditEntry, BetaRequest, Invitation
 from executions.models import Execution, QueueState, RuntimeImage, Worker
 from tests.accounts import people
 from tests.accounts.people import person, signed_in
-from tests.cast import Caller, Workbench
+from tests.cast import PROGRAM, Caller, Workbench
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +55,17 @@ TABLE: dict[str, Answers] = {
     "v1/executions/<uuid:execution_id>": (401, 401, 401, 401),
     "v1/executions/<uuid:execution_id>/source": (401, 401, 401, 401),
     "v1/executions/<uuid:execution_id>/cancel": (401, 401, 401, 401),
+    "v1/batches": (401, 401, 401, 401),
+    "v1/batches/<uuid:batch_id>": (401, 401, 401, 401),
+    "v1/batches/<uuid:batch_id>/executions": (401, 401, 401, 401),
+    "v1/batches/<uuid:batch_id>/results": (401, 401, 401, 401),
+    "v1/batches/<uuid:batch_id>/cancel": (401, 401, 401, 401),
+    "v1/evaluations": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/results": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/manifest": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/cancel": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/retry": (401, 401, 401, 401),
     "v1/usage": (401, 401, 401, 401),
     "beta": PUBLIC,
     "beta/received": PUBLIC,
@@ -114,6 +125,9 @@ TABLE: dict[str, Answers] = {
 # What POST without a form answers, where GET is not taken. Another account's things are not there.
 CHANGES: dict[str, Answers] = {
     "v1/executions/<uuid:execution_id>/cancel": (401, 401, 401, 401),
+    "v1/batches/<uuid:batch_id>/cancel": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/cancel": (401, 401, 401, 401),
+    "v1/evaluations/<uuid:evaluation_id>/retry": (401, 401, 401, 401),
     "dashboard/account/name": (302, 400, 403, 403),
     "dashboard/account/choose": (302, 404, 403, 403),
     "dashboard/keys/new": (302, 400, 403, 403),
@@ -184,6 +198,13 @@ def things(owner: Caller) -> dict[str, str]:
     """Something of the owner's for every address that takes an id."""
     execution = owner.submit()["executionId"]
     Workbench().run_all()
+    batch = owner.post("/v1/batches", {"executions": [PROGRAM]}).json()["batchId"]  # type: ignore[attr-defined]
+    scored = {
+        "language": "python",
+        "problems": [{"id": "a", "tests": [{}]}],
+        "candidates": [{"problemId": "a", "source": "x"}],
+    }
+    evaluation = owner.post("/v1/evaluations", scored).json()["evaluationId"]  # type: ignore[attr-defined]
     user = person("owner@example.com", owner.account)
     letter = invitations.write(owner.account, "new@example.com", role="member", by=user)
     beta.ask(name="Ada", email="ada@example.com", organisation="", purpose="x")
@@ -207,6 +228,8 @@ def things(owner: Caller) -> dict[str, str]:
     }
     return {
         "<uuid:execution_id>": execution,
+        "<uuid:batch_id>": batch,
+        "<uuid:evaluation_id>": evaluation,
         "<str:token>": letter.token,
         "<slug:code>": "queue_full",
         "<str:key>": "nonsense",
@@ -287,8 +310,13 @@ def everything() -> dict[str, Any]:
 
 def test_with_a_key_of_another_account_there_is_nothing(things: dict[str, str], stranger: Caller) -> None:
     for address in sorted(set(addresses())):
-        if "<uuid:execution_id>" in address and address.startswith("v1/"):
+        if "<uuid:" in address and address.startswith("v1/"):
             path = concrete(address, things)
-            nowhere = path.replace(things["<uuid:execution_id>"], str(uuid.uuid4()))
+            nowhere = re.sub(r"[0-9a-f-]{36}", str(uuid.uuid4()), path)
             for method in ("GET", "POST", "DELETE"):
                 assert stranger.request(method, path).status_code == stranger.request(method, nowhere).status_code
+    assert owner_still_has(things)
+
+
+def owner_still_has(things: dict[str, str]) -> bool:
+    return not Execution.objects.filter(status="CANCELLED").exists()

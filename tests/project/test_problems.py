@@ -145,7 +145,7 @@ def test_a_bug_outside_of_the_views_is_a_problem_too(owner: Caller, monkeypatch:
     def fail(request: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("codeforge.strict_json.AlwaysJSON.select_renderer", fail)
+    monkeypatch.setattr("executions.strict_json.AlwaysJSON.select_renderer", fail)
     refused(owner.get("/v1/usage"), 500, "internal_error")
 
 

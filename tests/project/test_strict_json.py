@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeforge.errors import InvalidRequest, join_path
-from codeforge.strict_json import MAX_INTEGER, parse
+from executions.strict_json import MAX_INTEGER, parse
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 JSON = st.recursive(

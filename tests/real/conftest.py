@@ -34,10 +34,14 @@ def run(evaluator: DockerEvaluator) -> Run:
         source: str,
         stdin: bytes = b"",
         args: tuple[str, ...] = (),
+        *,
         files: dict[str, bytes] | None = None,
+        options: dict[str, str] | None = None,
         **limits: int,
     ) -> Result:
-        program = Program(language, source, tuple(File(path, content) for path, content in (files or {}).items()))
+        program = Program(
+            language, source, tuple(File(path, content) for path, content in (files or {}).items()), options or {}
+        )
         job = Job(program, stdin=stdin, args=args, limits=replace(ROOMY, **limits))
         return evaluator.evaluate(job, Cancellation())
 

@@ -1,0 +1,1 @@
+"""pass@k on the server: problems and candidates in, every candidate run once, an estimate with its evidence out."""
