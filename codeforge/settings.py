@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "django_htmx",
     "rest_framework",
     "drf_spectacular",
     "codeforge.apps.CodeForgeConfig",

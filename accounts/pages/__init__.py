@@ -19,6 +19,8 @@ View = Callable[..., HttpResponse]
 ROOMS = (
     ("/dashboard", "Overview"),
     ("/dashboard/runs", "Runs"),
+    ("/dashboard/batches", "Batches"),
+    ("/dashboard/evaluations", "Evaluations"),
     ("/dashboard/usage", "Usage"),
     ("/dashboard/keys", "Keys"),
     ("/dashboard/members", "Members"),

@@ -58,9 +58,11 @@ def get_for(account: Account, evaluation_id: uuid.UUID) -> Evaluation:
     return evaluation
 
 
-def outcomes(evaluation: Evaluation) -> Iterator[Outcome]:
-    """Every candidate, problem by problem, in the order in which they were given."""
+def outcomes(evaluation: Evaluation, *, problem: int | None = None) -> Iterator[Outcome]:
+    """Every candidate, or those of one problem, problem by problem, in the order in which they were given."""
     rows = Candidate.objects.filter(problem__evaluation=evaluation).order_by("problem__number", "number")
+    if problem is not None:
+        rows = rows.filter(problem__number=problem)
     columns = rows.values_list(
         "problem__number",
         "problem__name",
@@ -71,11 +73,11 @@ def outcomes(evaluation: Evaluation) -> Iterator[Outcome]:
         "execution__failure",
         "deduplicated",
     )
-    for problem, problem_name, name, execution_id, status, passed, failure, deduplicated in columns.iterator(
+    for number, problem_name, name, execution_id, status, passed, failure, deduplicated in columns.iterator(
         chunk_size=_READ_TOGETHER
     ):
         score, reason = _score(status, passed, failure)
-        yield Outcome(problem, problem_name, name, execution_id, status or "ERASED", score, reason, deduplicated)
+        yield Outcome(number, problem_name, name, execution_id, status or "ERASED", score, reason, deduplicated)
 
 
 def _score(status: str | None, passed: bool | None, failure: str | None) -> tuple[bool | None, str | None]:

@@ -16,7 +16,7 @@ from executions.models import Execution, Status
 from executions.pages import text
 from sandbox.catalogue import catalogue
 
-_FILTERS = ("status", "language", "createdAfter", "createdBefore", "cursor")
+_FILTERS = ("status", "language", "createdAfter", "createdBefore", "batchId", "cursor")
 
 
 @require_safe

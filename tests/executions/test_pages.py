@@ -14,7 +14,7 @@ from executions.models import Execution
 from executions.pages import text
 from sandbox.fake import result
 from tests.accounts.people import person, signed_in
-from tests.cast import Caller, Workbench
+from tests.cast import PROGRAM, Caller, Workbench, read
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -176,3 +176,66 @@ def test_the_history_asks_as_much_of_the_database_for_fifty_runs_as_for_one(
         owner.submit()
     with django_assert_num_queries(asked):
         get(member, "/dashboard/runs")
+
+
+# --- Batches and evaluations -----------------------------------------------------------------------------------------
+
+
+def evaluate(owner: Caller, *candidates: str, name: str = "") -> str:
+    asked = {
+        "language": "python",
+        "name": name,
+        "problems": [{"id": "<b>p", "tests": [{"stdin": "4", "expectedStdout": "4"}]}, {"id": "q", "tests": [{}]}],
+        "candidates": [{"problemId": problem, "source": text} for problem in ("<b>p", "q") for text in candidates],
+    }
+    made = read(owner.post("/v1/evaluations", asked))
+    return str(made["evaluationId"])
+
+
+def test_an_evaluation_shows_its_progress_and_then_its_scores(owner: Caller, member: Client) -> None:
+    pk = evaluate(owner, "a", "b", name="<i>nightly")
+    waiting = get(member, f"/dashboard/evaluations/{pk}")
+    assert "0 of 4 scored" in waiting
+    assert 'hx-trigger="every 1s"' in waiting
+    Workbench().run_all()
+    page = get(member, f"/dashboard/evaluations/{pk}")
+    assert "4 of 4 scored" in page
+    assert "hx-trigger" not in page
+    assert "<b>1.0000</b> pass@1" in page
+    assert "&lt;i&gt;nightly" in get(member, "/dashboard/evaluations")
+    assert "<i>nightly" not in page
+    problem = get(member, f"/dashboard/evaluations/{pk}/problems/0")
+    assert problem.count("/dashboard/runs/") == 2
+    assert "&lt;b&gt;p" in problem
+    get(member, f"/dashboard/evaluations/{pk}/problems/7", status=404)
+
+
+def test_two_evaluations_are_compared(owner: Caller, member: Client) -> None:
+    first, second = evaluate(owner, "a"), evaluate(owner, "b")
+    Workbench().run_all()
+    Execution.objects.filter(source="a", candidates__problem__name="q").update(passed=False, failure="wrong_output")
+    page = get(member, f"/dashboard/evaluations/{first}/compare?with={second}")
+    assert "solves 1 that the first does not, and does not solve 0" in page
+    assert "<td>won</td>" in page
+    for query in ("", "?with=x", "?with=00000000-0000-0000-0000-000000000000"):
+        get(member, f"/dashboard/evaluations/{first}/compare{query}", status=404)
+
+
+def test_a_batch_shows_where_it_stands(owner: Caller, member: Client) -> None:
+    assert "No batch yet" in get(member, "/dashboard/batches")
+    pk = read(owner.post("/v1/batches", {"executions": [PROGRAM, PROGRAM]}))["batchId"]
+    assert 'hx-trigger="every 1s"' in get(member, f"/dashboard/batches/{pk}")
+    Workbench().run_all()
+    page = get(member, f"/dashboard/batches/{pk}")
+    assert "FINISHED" in page
+    assert "2 SUCCEEDED" in page
+    assert pk in get(member, "/dashboard/batches")
+    assert get(member, f"/dashboard/runs?batchId={pk}").count('class="pill SUCCEEDED"') == 2
+    get(member, "/dashboard/batches?cursor=x", status=404)
+
+
+def test_evaluations_and_batches_of_another_account_are_not_there(stranger: Caller, member: Client) -> None:
+    evaluation = evaluate(stranger, "a")
+    batch = read(stranger.post("/v1/batches", {"executions": [PROGRAM]}))["batchId"]
+    for path in (f"evaluations/{evaluation}", f"evaluations/{evaluation}/problems/0", f"batches/{batch}"):
+        get(member, f"/dashboard/{path}", status=404)
