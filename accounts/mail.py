@@ -3,6 +3,7 @@
 import logging
 import unicodedata
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,8 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
 logger = logging.getLogger(__name__)
+
+_posting = ThreadPoolExecutor(max_workers=2, thread_name_prefix="mail")
 
 
 def send(template: str, *, to: str, context: Mapping[str, Any]) -> bool:
@@ -23,6 +26,18 @@ def send(template: str, *, to: str, context: Mapping[str, Any]) -> bool:
         logger.exception("A mail could not be sent: %s", template)
         return False
     return True
+
+
+def post(message: EmailMessage) -> None:
+    """Send from another thread, for answers that must not tell by their time whether there was anything to send."""
+    _posting.submit(_send, message)
+
+
+def _send(message: EmailMessage) -> None:
+    try:
+        message.send()
+    except Exception:
+        logger.exception("A mail could not be sent.")
 
 
 def one_line(text: str) -> str:

@@ -74,6 +74,12 @@ def rates_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.rates._rests_until", 0.0)
 
 
+@pytest.fixture(autouse=True)
+def mails_are_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by another thread, which a test would have to wait for. One test is about that thread."""
+    monkeypatch.setattr("accounts.mail.post", lambda message: message.send())
+
+
 class Clock:
     """What `timezone.now()` says. It stands still until it is moved."""
 

@@ -1,4 +1,5 @@
 import re
+import threading
 from typing import Any
 
 import pytest
@@ -6,8 +7,10 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
+from django.core.mail import EmailMessage
 from django.test import Client
 
+from accounts.mail import post as accounts_mail_post
 from accounts.models import Account, User
 from tests.accounts.people import PASSWORD, person, signed_in, staff
 
@@ -55,6 +58,24 @@ def test_asking_for_a_new_password_is_answered_alike_and_only_the_known_get_a_ma
     unknown = Client().post("/password", {"email": "eve@example.com"})
     assert (known.status_code, known.headers["Location"]) == (unknown.status_code, unknown.headers["Location"])
     assert len(mail.outbox) == 1
+
+
+def test_the_answer_does_not_wait_for_the_mail_and_so_tells_nothing_by_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    person("ada@example.com")
+    answered, sent = threading.Event(), threading.Event()
+
+    def slow(message: EmailMessage) -> None:
+        assert answered.wait(timeout=60)
+        sent.set()
+
+    monkeypatch.setattr("accounts.mail.post", accounts_mail_post)
+    monkeypatch.setattr(EmailMessage, "send", slow)
+    assert Client().post("/password", {"email": "ada@example.com"}).status_code == 302
+    assert not sent.is_set()
+    answered.set()
+    assert sent.wait(timeout=60)
 
 
 def test_a_forgotten_password_is_set_by_the_link_of_a_mail_once() -> None:
