@@ -23,6 +23,10 @@ def main() -> None:
     table = Table()
     for part in (latency, throughput, tests, compilers):
         part.measure(table, rounds=chosen.rounds)
+    if chosen.humaneval:
+        from bench import scoring  # noqa: PLC0415  only when it is asked for
+
+        scoring.measure(table, chosen.humaneval, rounds=chosen.rounds)
     table.write(OUTPUT)
     if chosen.humaneval:
         from bench import humaneval_x  # noqa: PLC0415  only when it is asked for
