@@ -42,6 +42,19 @@ def sandbox_isolates(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 
 @register(Tags.security)
+def webhooks_stay_outside(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.CODEFORGE_INSECURE_WEBHOOKS:
+        return []
+    return [
+        Caution(
+            "CODEFORGE_INSECURE_WEBHOOKS is set: customers can make this machine ask its own network.",
+            hint="Unset it wherever others than yourself have accounts.",
+            id="codeforge.W004",
+        )
+    ]
+
+
+@register(Tags.security)
 def mail_arrives(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     if not settings.ENCRYPTED or "filebased" not in settings.EMAIL_BACKEND:
         return []

@@ -17,6 +17,7 @@ CODEFORGE_LOG_LEVEL        DEBUG, INFO, WARNING, ERROR                          
 CODEFORGE_DB_POOL          database connections of a process, at most                                   20
 CODEFORGE_MAX_WAITERS      requests that may sleep in `?wait=`, per process                             48
 CODEFORGE_INSECURE_RUNTIME a Docker runtime without isolation, for development only                     none
+CODEFORGE_INSECURE_WEBHOOKS webhooks to private addresses and without TLS, for development only         0
 CODEFORGE_POOL_SIZE        sandboxes that stand ready for a language, at most, per worker               2 per core
 CODEFORGE_POOL_MEMORY_MB   memory for sandboxes that stand ready or are kept, per worker                1500
 CODEFORGE_METRICS_TOKEN    whoever sends it as Bearer may read /metrics; also as …_FILE                  nobody
@@ -207,6 +208,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "executions.sweep", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
     "retention": {"task": "executions.retention", "schedule": timedelta(minutes=10), "options": {"expires": 600}},
+    "webhooks": {"task": "webhooks.deliver", "schedule": timedelta(seconds=5), "options": {"expires": 5}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(BASE_DIR / "var" / "celerybeat-schedule")
 
@@ -297,6 +299,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = CODEFORGE_MAX_BODY_BYTES
 CODEFORGE_MAX_WAITERS = envint("CODEFORGE_MAX_WAITERS", default=48)
 # Names a Docker runtime that does not isolate; the worker then refuses nothing. Never where strangers' code runs.
 CODEFORGE_INSECURE_RUNTIME = envstr("CODEFORGE_INSECURE_RUNTIME", None)
+# Webhooks may go to this machine and to private networks, unencrypted: for tests and development only.
+CODEFORGE_INSECURE_WEBHOOKS = envbool("CODEFORGE_INSECURE_WEBHOOKS", default=False)
 CODEFORGE_POOL_SIZE = envint("CODEFORGE_POOL_SIZE", default=2 * (os.cpu_count() or 1), least=1)
 CODEFORGE_POOL_MEMORY_MB = envint("CODEFORGE_POOL_MEMORY_MB", default=1_500, least=100)
 CODEFORGE_METRICS_TOKEN = envsecret("CODEFORGE_METRICS_TOKEN", "")
@@ -339,6 +343,7 @@ SPECTACULAR_SETTINGS = {
         "Language": "executions.schema.LANGUAGES",
         "Status": "executions.schema.STATUSES",
         "Verdict": "executions.schema.VERDICTS",
+        "WebhookState": "executions.webhooks.schema.STATES",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "codeforge.openapi.add_refusals"],
 }

@@ -8,7 +8,7 @@ read from an index.
 import logging
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from celery import current_app
@@ -78,14 +78,23 @@ def send_on_commit(messages: Sequence[Message]) -> None:
 
 def send(messages: Sequence[Message]) -> None:
     """One message for each. Never raises and never takes long: what cannot be sent now is sent by the sweep."""
-    global _broker_rests_until  # noqa: PLW0603  one state per process, and a race only costs one more try
-    if time.monotonic() < _broker_rests_until:
-        return
-    try:
+
+    def send_all() -> None:
         for execution_id, language in messages:
             current_app.send_task(
                 "executions.run", args=[str(execution_id)], queue=queue_of(language), expires=_MESSAGE_EXPIRES_S
             )
+
+    reach_broker(send_all)
+
+
+def reach_broker(send_all: Callable[[], None]) -> None:
+    """Send messages that are only wake-ups. Never raises, and never takes long while the broker is away."""
+    global _broker_rests_until  # noqa: PLW0603  one state per process, and a race only costs one more try
+    if time.monotonic() < _broker_rests_until:
+        return
+    try:
+        send_all()
     except Exception as error:  # noqa: BLE001  kombu, redis and socket errors, and whatever comes with their next release
         _broker_rests_until = time.monotonic() + _BROKER_REST_S
         logger.warning("The broker cannot be reached (%s); the sweep will send later.", type(error).__qualname__)

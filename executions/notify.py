@@ -4,18 +4,20 @@ from django.db import connection, transaction
 
 from executions import dispatch
 from executions.models import Execution
+from executions.webhooks import outbox
 
 FINISHED = "codeforge_finished"
 CANCEL = "codeforge_cancel"
 
 
 def announce_finished(execution: Execution) -> None:
-    """Wake the requests that wait for it, and give its slot to the account's next."""
+    """Wake the requests that wait for it, tell the account's servers, and give its slot to the account's next."""
     _notify(FINISHED, str(execution.pk))
     if execution.batch_id is not None:
         # Whoever waits for the batch looks whether this was its last.
         _notify(FINISHED, str(execution.batch_id))
     account_id = execution.account_id
+    outbox.enqueue(account_id=account_id, event="execution.finished", subject_id=execution.pk)
     # What ended has ended, also when the next one cannot be admitted just now: the sweep will.
     transaction.on_commit(lambda: dispatch.admit(account_id), robust=True)
 

@@ -7,6 +7,7 @@ from celery.exceptions import Reject
 
 from executions import retention, runner, worker
 from executions.sweep import sweep
+from executions.webhooks import courier, outbox
 
 
 @shared_task(name="executions.run")
@@ -29,3 +30,10 @@ def run_sweep() -> None:
 def run_retention() -> None:
     """Remove what is older than its account's plan keeps."""
     retention.remove_old()
+    outbox.remove_old()
+
+
+@shared_task(name="webhooks.deliver")
+def deliver_webhooks() -> None:
+    """Deliver what is due, in threads that are not the worker's: returns at once."""
+    courier.start_due()

@@ -3,6 +3,7 @@ from django.urls import path
 from executions import api
 from executions.batches import api as batches
 from executions.evaluations import api as evaluations
+from executions.webhooks.urls import urlpatterns as webhooks
 
 urlpatterns = [
     path("executions", api.ExecutionList.as_view(), name="executions"),
@@ -28,4 +29,5 @@ urlpatterns = [
     path("evaluations/<uuid:evaluation_id>/retry", evaluations.EvaluationRetry.as_view(), name="evaluation-retry"),
     path("runtimes", api.RuntimeList.as_view(), name="runtimes"),
     path("usage", api.Usage.as_view(), name="usage"),
+    *webhooks,
 ]

@@ -91,6 +91,14 @@ OPERATIONS = {
     "POST /v1/evaluations/{evaluation_id}/retry",
     "GET /v1/runtimes",
     "GET /v1/usage",
+    "GET /v1/webhook-endpoints",
+    "POST /v1/webhook-endpoints",
+    "GET /v1/webhook-endpoints/{endpoint_id}",
+    "DELETE /v1/webhook-endpoints/{endpoint_id}",
+    "POST /v1/webhook-endpoints/{endpoint_id}/rotate",
+    "POST /v1/webhook-endpoints/{endpoint_id}/test",
+    "GET /v1/webhook-endpoints/{endpoint_id}/deliveries",
+    "POST /v1/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver",
 }
 
 
