@@ -8,24 +8,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from accounts.models import Account
-from executions.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from executions.webhooks import models as webhooks  # noqa: F401  Django finds the models of an app in this module
 from sandbox.verdict import Limit, Phase, Verdict
-
-# Here, too, because Django finds the models of an app in this module.
-__all__ = (
-    "INPUTS",
-    "MAX_ATTEMPTS",
-    "OUTPUTS",
-    "UNFINISHED",
-    "Execution",
-    "QueueState",
-    "RuntimeImage",
-    "Status",
-    "WebhookAttempt",
-    "WebhookDelivery",
-    "WebhookEndpoint",
-    "Worker",
-)
 
 MAX_ATTEMPTS = 3
 

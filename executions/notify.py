@@ -3,6 +3,7 @@
 from django.db import connection, transaction
 
 from executions import dispatch
+from executions.batches import ending
 from executions.models import Execution
 from executions.webhooks import outbox
 
@@ -16,6 +17,7 @@ def announce_finished(execution: Execution) -> None:
     if execution.batch_id is not None:
         # Whoever waits for the batch looks whether this was its last.
         _notify(FINISHED, str(execution.batch_id))
+        ending.notice(account_id=execution.account_id, batch_id=execution.batch_id)
     account_id = execution.account_id
     outbox.enqueue(account_id=account_id, event="execution.finished", subject_id=execution.pk)
     # What ended has ended, also when the next one cannot be admitted just now: the sweep will.

@@ -3,7 +3,6 @@
 import json
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
@@ -16,6 +15,7 @@ from accounts.models import Account
 from executions import parameters, queries, representation
 from executions.api import Door
 from executions.batches import schema, state, submission
+from executions.batches.representation import shown
 from executions.models import INPUTS, Batch, Execution
 from executions.schema import ENCODING, IDEMPOTENCY_KEY, LISTING, LOCATION, REPLAYED, WAIT, ExecutionPageSerializer
 from executions.serializers import BatchRequestSerializer
@@ -112,19 +112,6 @@ class BatchCancel(Door):
         batch = state.get_for(account_of(request), batch_id)
         state.cancel(batch)
         return Response(shown(batch), status=202)
-
-
-def shown(batch: Batch) -> dict[str, Any]:
-    now = state.state_of(batch)
-    return {
-        "batchId": str(batch.pk),
-        "status": now.status,
-        "total": batch.total,
-        "counts": now.counts,
-        "metadata": batch.metadata,
-        "createdAt": representation.time(batch.created_at),
-        "finishedAt": representation.time(now.finished_at),
-    }
 
 
 def _lines(account: Account, batch: Batch, encoding: str) -> Iterator[bytes]:

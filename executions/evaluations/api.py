@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from accounts.authentication import account_of
-from executions import paging, parameters, queries, representation
+from executions import paging, parameters, queries
 from executions.api import Door
-from executions.batches import state
 from executions.batches.api import NDJSON
 from executions.evaluations import schema, scoring, submission
 from executions.evaluations.reading import LinesParser
+from executions.evaluations.representation import brief, shown
 from executions.models import Evaluation
 from executions.schema import IDEMPOTENCY_KEY, LOCATION, PAGING, REPLAYED, WAIT
 from executions.strict_json import StrictJSONParser
@@ -55,7 +55,7 @@ class EvaluationList(EvaluationDoor):
         headers = {"Location": reverse("evaluation", args=[evaluation.pk], request=request)}
         if accepted.replayed:
             headers["Idempotency-Replayed"] = "true"
-        return Response(shown(evaluation, request), status=200 if accepted.replayed else 202, headers=headers)
+        return Response(shown(evaluation), status=200 if accepted.replayed else 202, headers=headers)
 
     @extend_schema(
         operation_id="listEvaluations",
@@ -69,7 +69,7 @@ class EvaluationList(EvaluationDoor):
         asked = parameters.read_parameters(request.query_params, limit=parameters.read_limit, cursor=str)
         mine = scoring.evaluations_of(account_of(request))
         page, following = paging.cut(mine, limit=asked.get("limit", 50), cursor=asked.get("cursor"))
-        return Response({"data": [shown_brief(one) for one in page], "nextCursor": following})
+        return Response({"data": [brief(one) for one in page], "nextCursor": following})
 
 
 class EvaluationDetail(EvaluationDoor):
@@ -85,7 +85,7 @@ class EvaluationDetail(EvaluationDoor):
         asked = parameters.read_parameters(request.query_params, wait=parameters.read_wait)
         evaluation = scoring.get_for(account_of(request), evaluation_id)
         wait_until_finished(evaluation.batch_id, seconds=asked.get("wait", 0), is_finished=queries.batch_is_finished)
-        return Response(shown(evaluation, request))
+        return Response(shown(evaluation))
 
 
 class EvaluationResults(EvaluationDoor):
@@ -128,7 +128,7 @@ class EvaluationCancel(EvaluationDoor):
         parameters.read_parameters(request.query_params)
         evaluation = scoring.get_for(account_of(request), evaluation_id)
         scoring.cancel(evaluation)
-        return Response(shown(evaluation, request), status=202)
+        return Response(shown(evaluation), status=202)
 
 
 class EvaluationRetry(EvaluationDoor):
@@ -144,32 +144,7 @@ class EvaluationRetry(EvaluationDoor):
         parameters.read_parameters(request.query_params)
         evaluation = scoring.get_for(account_of(request), evaluation_id)
         scoring.retry(evaluation)
-        return Response(shown(evaluation, request), status=202)
-
-
-def shown(evaluation: Evaluation, request: Request) -> dict[str, Any]:
-    now = state.state_of(evaluation.batch)
-    return {
-        "evaluationId": str(evaluation.pk),
-        "name": evaluation.name,
-        "language": evaluation.language,
-        "status": now.status,
-        "k": evaluation.ks,
-        **scoring.report_of(evaluation),
-        "manifest": reverse("evaluation-manifest", args=[evaluation.pk], request=request),
-        "createdAt": representation.time(evaluation.created_at),
-        "finishedAt": representation.time(now.finished_at),
-    }
-
-
-def shown_brief(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "evaluationId": str(evaluation.pk),
-        "name": evaluation.name,
-        "language": evaluation.language,
-        "status": state.state_of(evaluation.batch).status,
-        "createdAt": representation.time(evaluation.created_at),
-    }
+        return Response(shown(evaluation), status=202)
 
 
 def shown_cost(cost: submission.Cost | None) -> dict[str, Any]:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from executions import representation
-from executions.models import INPUTS, Execution
+from executions.batches import representation as batches
+from executions.batches.ending import BATCH_FINISHED, EVALUATION_FINISHED
+from executions.evaluations import representation as evaluations
+from executions.models import INPUTS, Batch, Evaluation, Execution
 from executions.webhooks.models import WebhookDelivery
 
 EXECUTION_FINISHED = "execution.finished"
@@ -24,8 +27,26 @@ def _execution(execution_id: uuid.UUID) -> Mapping[str, Any]:
     return representation.full(execution)
 
 
+def _batch(batch_id: uuid.UUID) -> Mapping[str, Any]:
+    batch = Batch.objects.filter(pk=batch_id).first()
+    if batch is None:
+        raise SubjectGone
+    return batches.shown(batch)
+
+
+def _evaluation(evaluation_id: uuid.UUID) -> Mapping[str, Any]:
+    evaluation = Evaluation.objects.select_related("batch").filter(pk=evaluation_id).first()
+    if evaluation is None:
+        raise SubjectGone
+    return evaluations.shown(evaluation)
+
+
 # What an endpoint may ask for. What ends in another room adds a line, and calls `outbox.enqueue` when it ends.
-SUBJECTS: dict[str, Callable[[uuid.UUID], Mapping[str, Any]]] = {EXECUTION_FINISHED: _execution}
+SUBJECTS: dict[str, Callable[[uuid.UUID], Mapping[str, Any]]] = {
+    EXECUTION_FINISHED: _execution,
+    BATCH_FINISHED: _batch,
+    EVALUATION_FINISHED: _evaluation,
+}
 
 
 def body_of(delivery: WebhookDelivery) -> bytes:

@@ -1,6 +1,7 @@
 """Puts down what is to be delivered, in the transaction that makes it happen."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 
 from celery import current_app
@@ -20,6 +21,12 @@ def enqueue(*, account_id: int, event: str, subject_id: uuid.UUID) -> None:
     ids = list(wanting.values_list("pk", flat=True))
     if ids:
         put([_new(pk, event, subject_id) for pk in ids])
+
+
+def is_wanted(*, account_id: int, events: Sequence[str]) -> bool:
+    """Whether an endpoint of the account wants one of the events."""
+    wanting = WebhookEndpoint.objects.filter(account_id=account_id, removed_at=None, events__overlap=list(events))
+    return wanting.exists()
 
 
 def enqueue_for(endpoint: WebhookEndpoint, *, event: str) -> WebhookDelivery:

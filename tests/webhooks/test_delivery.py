@@ -8,8 +8,9 @@ from django.db import connection
 from pytest_django import Settings
 
 from executions import lifecycle
-from executions.models import Execution, WebhookDelivery, WebhookEndpoint
+from executions.models import Execution
 from executions.webhooks import courier, delivery, outbox, outgoing
+from executions.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.cast import Caller, Workbench, read
 from tests.conftest import Clock
 from tests.webhooks.receiver import Receiver, add_endpoint, deliver_due, deliveries
