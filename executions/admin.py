@@ -13,7 +13,8 @@ from django.utils.functional import cached_property
 
 from accounts.audited import ReadOnlyAdmin
 from accounts.models import Account
-from executions.models import INPUTS, OUTPUTS, Execution, QueueState, RuntimeImage, Worker
+from executions.models import INPUTS, OUTPUTS, Batch, Evaluation, Execution, QueueState, RuntimeImage, Worker
+from executions.webhooks.models import WebhookDelivery, WebhookEndpoint
 from sandbox.catalogue import catalogue
 
 _SHOWN_BYTES = 20_000
@@ -128,3 +129,40 @@ class WorkerAdmin(ReadOnlyAdmin):
 class RuntimeImageAdmin(ReadOnlyAdmin):
     list_display = ("language", "version", "image", "sandbox", "sandbox_version", "seen_at")
     ordering = ("language", "-seen_at")
+
+
+@admin.register(Batch)
+class BatchAdmin(ReadOnlyAdmin):
+    list_display = ("id", "account", "total", "created_at", "cancelled_at")
+    list_select_related = ("account",)
+    ordering = ("-created_at", "-id")
+    exclude = ("fingerprint",)
+    paginator = _BoundedPaginator
+    show_full_result_count = False
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ReadOnlyAdmin):
+    list_display = ("id", "account", "name", "language", "created_at")
+    list_select_related = ("account",)
+    ordering = ("-created_at", "-id")
+    exclude = ("fingerprint",)
+    paginator = _BoundedPaginator
+    show_full_result_count = False
+
+
+@admin.register(WebhookEndpoint)
+class WebhookEndpointAdmin(ReadOnlyAdmin):
+    list_display = ("id", "account", "url", "created_at", "removed_at")
+    list_select_related = ("account",)
+    ordering = ("-created_at", "-id")
+    exclude = ("secret", "former_secret")
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("id", "endpoint", "event", "state", "attempts", "created_at", "next_attempt_at")
+    list_filter = ("state",)
+    ordering = ("-created_at", "-id")
+    paginator = _BoundedPaginator
+    show_full_result_count = False

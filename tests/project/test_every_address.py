@@ -17,10 +17,14 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import get_resolver
 from django.urls.resolvers import URLPattern, URLResolver
+from django.utils import timezone
 
 from accounts import beta, entitlements, invitations
 from accounts.models import Account, ApiKey, AuditEntry, BetaRequest, Invitation, Override, UsagePeriod, User
 from executions.models import Execution, QueueState, RuntimeImage, Worker
+from executions.webhooks import outbox, secrets
+from executions.webhooks.events import TEST
+from executions.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.accounts import people
 from tests.accounts.people import person, signed_in
 from tests.cast import PROGRAM, Caller, Workbench
@@ -167,6 +171,10 @@ LISTED = {
     "executions/queuestate",
     "executions/worker",
     "executions/runtimeimage",
+    "executions/batch",
+    "executions/evaluation",
+    "executions/webhookendpoint",
+    "executions/webhookdelivery",
 }
 # Django's and allauth's own models are for those who have every permission.
 UNLISTED = {"auth/group", "account/emailaddress", "mfa/authenticator"}
@@ -220,6 +228,14 @@ def things(owner: Caller) -> dict[str, str]:
         "candidates": [{"problemId": "a", "source": "x"}],
     }
     evaluation = owner.post("/v1/evaluations", scored).json()["evaluationId"]  # type: ignore[attr-defined]
+    endpoint = WebhookEndpoint.objects.create(
+        account=owner.account,
+        url="https://example.com/hook",
+        events=["execution.finished"],
+        secret=secrets.lock(secrets.make_secret()),
+        created_at=timezone.now(),
+    )
+    delivery = outbox.enqueue_for(endpoint, event=TEST)
     user = person("owner@example.com", owner.account)
     letter = invitations.write(owner.account, "new@example.com", role="member", by=user)
     beta.ask(name="Ada", email="ada@example.com", organisation="", purpose="x")
@@ -240,13 +256,17 @@ def things(owner: Caller) -> dict[str, str]:
         "executions/queuestate": QueueState.objects.get().pk,
         "executions/worker": Worker.objects.latest("pk").pk,
         "executions/runtimeimage": RuntimeImage.objects.latest("pk").pk,
+        "executions/batch": batch,
+        "executions/evaluation": evaluation,
+        "executions/webhookendpoint": endpoint.pk,
+        "executions/webhookdelivery": delivery.pk,
     }
     return {
         "<uuid:execution_id>": execution,
         "<uuid:batch_id>": batch,
         "<uuid:evaluation_id>": evaluation,
-        "<uuid:endpoint_id>": str(uuid.uuid4()),
-        "<uuid:delivery_id>": str(uuid.uuid4()),
+        "<uuid:endpoint_id>": str(endpoint.pk),
+        "<uuid:delivery_id>": str(delivery.pk),
         "<str:token>": letter.token,
         "<slug:code>": "queue_full",
         "<str:key>": "nonsense",
@@ -337,4 +357,8 @@ def test_with_a_key_of_another_account_there_is_nothing(things: dict[str, str], 
 
 
 def owner_still_has(things: dict[str, str]) -> bool:
-    return not Execution.objects.filter(status="CANCELLED").exists()
+    return (
+        not Execution.objects.filter(status="CANCELLED").exists()
+        and WebhookEndpoint.objects.filter(removed_at=None).exists()
+        and WebhookDelivery.objects.filter(state="PENDING").count() == 1
+    )
