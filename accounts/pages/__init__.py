@@ -23,6 +23,7 @@ ROOMS = (
     ("/dashboard/evaluations", "Evaluations"),
     ("/dashboard/usage", "Usage"),
     ("/dashboard/keys", "Keys"),
+    ("/dashboard/webhooks", "Webhooks"),
     ("/dashboard/members", "Members"),
     ("/dashboard/account", "Account"),
 )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from executions.pages import batches, evaluations, overview, runs, usage
+from executions.pages import batches, evaluations, overview, runs, usage, webhooks
 
 urlpatterns = [
     path("", overview.overview, name="dashboard"),
@@ -12,5 +12,17 @@ urlpatterns = [
     path("/evaluations/<uuid:evaluation_id>", evaluations.detail, name="evaluation-page"),
     path("/evaluations/<uuid:evaluation_id>/compare", evaluations.compare, name="compare-page"),
     path("/evaluations/<uuid:evaluation_id>/problems/<int:number>", evaluations.problem, name="problem-page"),
+    path("/webhooks", webhooks.endpoint_list, name="webhook-pages"),
+    path("/webhooks/new", webhooks.make, name="make-webhook"),
+    path("/webhooks/<uuid:endpoint_id>", webhooks.detail, name="webhook-page"),
+    path("/webhooks/<uuid:endpoint_id>/test", webhooks.test, name="test-webhook"),
+    path("/webhooks/<uuid:endpoint_id>/rotate", webhooks.rotate, name="rotate-webhook"),
+    path("/webhooks/<uuid:endpoint_id>/remove", webhooks.remove, name="remove-webhook"),
+    path("/webhooks/<uuid:endpoint_id>/deliveries/<uuid:delivery_id>", webhooks.delivered, name="delivery-page"),
+    path(
+        "/webhooks/<uuid:endpoint_id>/deliveries/<uuid:delivery_id>/redeliver",
+        webhooks.redeliver,
+        name="redeliver-webhook",
+    ),
     path("/usage", usage.usage, name="usage-page"),
 ]
