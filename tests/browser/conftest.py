@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: its loop runs in this thread for as long, and tests with loops of their own come later.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium")
     assert chromium, "These tests need Chromium: `make test` installs it, or `apt-get install chromium`."
