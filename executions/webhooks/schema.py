@@ -23,7 +23,11 @@ class WebhookEndpointRequestSerializer(StrictSerializer):
         help_text="`https://…`, of a host that has a public address. Redirects are not followed.",
     )
     events = StrictList(
-        child=StrictChoice(choices=EVENTS), min_length=1, max_length=20, required=False, help_text="All, unless given."
+        child=StrictChoice(choices=EVENTS),
+        min_length=1,
+        max_length=20,
+        required=False,
+        help_text="All, unless given. Runs of a batch or of an evaluation are told together, by its end.",
     )
     description = StrictString(max_bytes=200, default="")
 

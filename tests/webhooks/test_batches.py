@@ -24,7 +24,7 @@ def told(receiver: Receiver, secret: str) -> list[tuple[str, str]]:
 def test_the_end_of_a_batch_is_told_once_as_the_api_shows_it(
     owner: Caller, workbench: Workbench, receiver: Receiver
 ) -> None:
-    endpoint = add_endpoint(owner, receiver.url, events=["batch.finished"])
+    endpoint = add_endpoint(owner, receiver.url)
     made = read(owner.post("/v1/batches", {"executions": [PROGRAM] * 3}))
     workbench.run_all()
     while deliver_due():
