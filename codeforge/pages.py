@@ -52,10 +52,6 @@ def to_admin(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect("/admin/")
 
 
-def to_reference(request: HttpRequest) -> HttpResponse:
-    return HttpResponseRedirect("/docs/api")
-
-
 @require_safe
 def error_list(request: HttpRequest) -> HttpResponse:
     return render(request, "docs/errors.html", {"errors": codes().values()})

@@ -3,14 +3,17 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
-from codeforge import openapi, pages, problems
+from codeforge import guides, openapi, pages, problems
 
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("favicon.ico", pages.favicon),
     path("healthz", pages.health, name="health"),
     path("metrics", pages.metrics, name="metrics"),
-    path("docs", pages.to_reference),
+    path("docs", guides.index, name="docs"),
+    path("docs/guides/<slug:slug>", guides.guide, name="guide"),
+    path("pricing", guides.pricing, name="pricing"),
+    path("status", guides.status, name="status"),
     path("docs/api", pages.reference, name="reference"),
     path("docs/errors", pages.error_list, name="error-list"),
     path("docs/errors/<slug:code>", pages.error_page, name="error-page"),

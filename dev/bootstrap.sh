@@ -65,6 +65,8 @@ check | fast) ;;
     ;;
 esac
 
+[ "$command" != test ] || need curl curl
+[ "$command" != test ] || need node nodejs
 [ "$command" != test ] || command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
 
 if [ ${#missing[@]} -gt 0 ]; then
