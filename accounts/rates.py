@@ -13,7 +13,8 @@ from functools import wraps
 from typing import Any
 
 from django.core.cache import cache
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django_ratelimit.core import get_usage
 from redis.exceptions import RedisError
 from rest_framework.request import Request
@@ -110,7 +111,7 @@ class KeyRate(BaseThrottle):
         return True
 
 
-Page = Callable[..., HttpResponse]
+Page = Callable[..., HttpResponseBase]
 
 
 def per_address(name: str, limit: int) -> Callable[[Page], Page]:
@@ -118,7 +119,7 @@ def per_address(name: str, limit: int) -> Callable[[Page], Page]:
 
     def decorate(page: Page) -> Page:
         @wraps(page)
-        def rated(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def rated(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST":
                 spent = spend(request, name=name, of=f"address {address_of(request)}", limit=limit)
                 if spent is not None and spent.is_over:

@@ -7,13 +7,14 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from accounts.members import accounts_of, membership_of
 from accounts.models import Membership, Role, User
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 # The navigation of signed-in people. An app that has pages for them adds a line.
 ROOMS = (
@@ -38,7 +39,7 @@ def member_page(*, owners_only: bool = False) -> Callable[[View], View]:
     def decorate(page: View) -> View:
         @wraps(page)
         @never_cache
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not isinstance(request.user, User):
                 return redirect_to_login(request.get_full_path())
             place = membership_of(request.user, request.session)

@@ -1,7 +1,11 @@
 """The pages of runs: what they show, and that nothing hostile in a program or its output acts on them."""
 
+import csv
+import json
 import re
+import uuid
 from datetime import datetime
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -10,11 +14,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from accounts import suspension
 from executions.models import Execution
-from executions.pages import text
+from executions.pages import export, text
 from sandbox.fake import result
 from tests.accounts.people import person, signed_in
-from tests.cast import PROGRAM, Caller, Workbench, read
+from tests.cast import PROGRAM, Caller, Workbench, allow, read
 from tests.conftest import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,7 +114,7 @@ def test_what_a_program_writes_is_shown_and_does_nothing(owner: Caller, member: 
     Workbench(lambda fake, job: result(job, stdout=HOSTILE.encode() + b"\xff\0")).run_all()
     page = get(member, f"/dashboard/runs/{pk}")
     assert "<script" not in page
-    assert page.count("&lt;script&gt;alert(1)") == 4
+    assert page.count("&lt;script&gt;alert(1)") == 8
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert "⟨U+202E⟩gnp" in page
@@ -132,7 +137,7 @@ def test_an_unfinished_run_and_one_with_tests_can_be_looked_at(owner: Caller, me
     waiting = owner.submit()["executionId"]
     assert "has not ended yet" in get(member, f"/dashboard/runs/{waiting}")
     pk = owner.post("/v1/executions", {"language": "cpp", "source": "x", "tests": [{"stdin": "1"}, {"id": "<i>"}]})
-    run = pk.json()["executionId"]  # type: ignore[attr-defined]
+    run = read(pk)["executionId"]
     Workbench().run_all()
     page = get(member, f"/dashboard/runs/{run}")
     assert "2 of 2 tests" in page
@@ -239,3 +244,71 @@ def test_evaluations_and_batches_of_another_account_are_not_there(stranger: Call
     batch = read(stranger.post("/v1/batches", {"executions": [PROGRAM]}))["batchId"]
     for path in (f"evaluations/{evaluation}", f"evaluations/{evaluation}/problems/0", f"batches/{batch}"):
         get(member, f"/dashboard/{path}", status=404)
+
+
+# --- Files, and once more --------------------------------------------------------------------------------------------
+
+
+def test_the_history_is_exported_with_its_filters(owner: Caller, member: Client, workbench: Workbench) -> None:
+    kept = [owner.submit(metadata={"model": "=cmd|' /C calc'!A0"})["executionId"] for _ in range(3)]
+    owner.submit(language="cpp")
+    workbench.run_all()
+    response = member.get("/dashboard/runs/export/csv?language=python")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="runs.csv"'
+    rows = list(csv.DictReader(StringIO(response.getvalue().decode())))
+    assert {row["executionId"] for row in rows} == set(kept)
+    assert {row["status"] for row in rows} == {"SUCCEEDED"}
+    response = member.get("/dashboard/runs/export/jsonl?language=python")
+    lines = [json.loads(line) for line in response.getvalue().splitlines()]
+    assert [line["executionId"] for line in lines] == kept[::-1]
+    assert member.get("/dashboard/runs/export/csv?language=x").status_code == 404
+    assert member.get("/dashboard/runs/export/exe").status_code == 404
+
+
+def test_no_cell_begins_a_formula() -> None:
+    assert [export._cell(value) for value in ("=1", "+1", "-1", "@x", "\t=1", "x", -1, None)] == [
+        "'=1",
+        "'+1",
+        "'-1",
+        "'@x",
+        "'\t=1",
+        "x",
+        "'-1",
+        "",
+    ]
+
+
+def test_the_exact_bytes_are_downloaded_and_never_shown(owner: Caller, member: Client) -> None:
+    raw = HOSTILE.encode() + b"\xff\0"
+    pk = owner.submit(source="print('<b>')")["executionId"]
+    Workbench(lambda fake, job: result(job, stdout=raw)).run_all()
+    response = member.get(f"/dashboard/runs/{pk}/download/stdout")
+    assert response.content == raw
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.headers["Content-Disposition"].startswith("attachment")
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert member.get(f"/dashboard/runs/{pk}/download/source").content == b"print('<b>')"
+    assert member.get(f"/dashboard/runs/{pk}/download/fingerprint").status_code == 404
+    assert member.get(f"/dashboard/runs/{uuid.UUID(int=0)}/download/stdout").status_code == 404
+
+
+def test_a_run_is_run_again_as_it_was(owner: Caller, member: Client) -> None:
+    first = owner.submit(source="it's mine", stdin="4\n", limits={"memoryMb": 99})["executionId"]
+    Workbench().run_all()
+    page = get(member, f"/dashboard/runs/{first}")
+    assert "it&#x27;\\&#x27;&#x27;s mine" in page
+    second = member.post(f"/dashboard/runs/{first}/again").headers["Location"].rpartition("/")[2]
+    assert second != first
+    shown = [read(owner.get(f"/v1/executions/{pk}/source")) for pk in (first, second)]
+    assert shown[0] == shown[1]
+    allow(monthly_runs=1)
+    refused = member.post(f"/dashboard/runs/{first}/again")
+    assert refused.status_code == 402
+    assert "used up" in refused.content.decode()
+
+
+def test_nothing_is_run_again_for_a_suspended_account(owner: Caller, member: Client) -> None:
+    first = owner.submit()["executionId"]
+    suspension.suspend(owner.account, by=None, reason="x")
+    assert member.post(f"/dashboard/runs/{first}/again").status_code == 403
+    assert Execution.objects.count() == 1
