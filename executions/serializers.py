@@ -2,13 +2,13 @@
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
 
 from accounts.entitlements import Entitlements
-from codeforge.errors import InvalidRequest, LimitAbovePlan
+from codeforge.errors import FieldError, InvalidRequest, LimitAbovePlan
 from executions.fields import (
     StrictBoolean,
     StrictChoice,
@@ -331,7 +331,7 @@ def read_execution(body: Any, *, entitled: Entitlements) -> dict[str, Any]:
     """The valid request, by the names of the model. `InvalidRequest` or `LimitAbovePlan` name every wrong field."""
     serializer = ExecutionRequestSerializer(data=body, context={"entitlements": entitled})
     if not serializer.is_valid():
-        raise _refusal(serializer.errors, entitled)
+        raise refusal(flatten(serializer.errors), entitled)
     return _stored(serializer.validated_data, entitled)
 
 
@@ -339,7 +339,7 @@ def read_batch(body: Any, *, entitled: Entitlements) -> tuple[list[dict[str, Any
     """The valid executions of a batch, and its metadata. Refuses as `read_execution`, with the place of each field."""
     serializer = BatchRequestSerializer(data=body, context={"entitlements": entitled})
     if not serializer.is_valid():
-        raise _refusal(serializer.errors, entitled)
+        raise refusal(flatten(serializer.errors), entitled)
     asked = serializer.validated_data
     return [_stored(execution, entitled) for execution in asked["executions"]], asked["metadata"]
 
@@ -399,8 +399,8 @@ def _stored_file(file: Mapping[str, str]) -> dict[str, str]:
     return {"path": file["path"], "content": content, "encoding": file["encoding"]}
 
 
-def _refusal(detail: Any, entitled: Entitlements) -> InvalidRequest | LimitAbovePlan:
-    errors = flatten(detail)
+def refusal(errors: Sequence[FieldError], entitled: Entitlements) -> InvalidRequest | LimitAbovePlan:
+    """Of a request with these faults: when all are limits above the plan, the answer says what the plan allows."""
     if all(error.code == _ABOVE for error in errors):
         names = {error.field.rpartition(".")[2] for error in errors}  # of `limits` and of `tests[3].limits`
         ceilings = {name: entitled.limits[key].ceiling for name, key in LIMIT_NAMES.items() if name in names}

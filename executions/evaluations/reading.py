@@ -30,6 +30,7 @@ from executions.serializers import (
     CheckerSerializer,
     RequestedLimitsSerializer,
     RequestedTestSerializer,
+    refusal,
 )
 from executions.strict_json import parse
 from sandbox.catalogue import catalogue
@@ -157,7 +158,7 @@ class LinesParser(BaseParser):
 
 
 def read(body: Any, *, context: Mapping[str, Any]) -> Given:
-    """The request, looked at whole. Raises `InvalidRequest` with up to fifty faults, each with its place."""
+    """The request, looked at whole. Raises `InvalidRequest` (or `LimitAbovePlan`) with every fault and its place."""
     reader = _Reader(context)
     if isinstance(body, Lines):
         reader.read_lines(body)
@@ -214,7 +215,7 @@ class _Reader:
         if not self._errors:
             self._look_at_the_whole()
         if self._errors:
-            raise InvalidRequest(self._errors)
+            raise refusal(self._errors, self._context["entitlements"])
         assert self._header is not None
         return Given(self._header, list(self._problems.values()))
 
@@ -283,7 +284,7 @@ class _Reader:
 
     def _faults(self, serializer: serializers.Serializer[Any], place: str) -> None:
         for error in flatten(serializer.errors):
-            self._fault(_at(place, error.field), error.message)
+            self._errors.append(FieldError(_at(place, error.field), error.message, error.code))
 
     def _fault(self, place: str, message: str) -> None:
         self._errors.append(FieldError(place, message))

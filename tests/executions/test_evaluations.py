@@ -429,3 +429,8 @@ def test_scopes_are_their_own(owner: Caller) -> None:
     ApiKey.objects.update(scopes=["executions:read", "executions:write", "evaluations:read"])
     assert refused(post(owner, plain("a")), 403, "insufficient_scope")["scope"] == "evaluations:write"
     assert owner.get("/v1/evaluations").status_code == 200
+
+
+def test_a_limit_above_the_plan_is_told_with_the_ceiling(owner: Caller) -> None:
+    problem = refused(post(owner, plain("a", limits={"memoryMb": 9_999})), 400, "limit_above_plan")
+    assert (fields(problem), problem["ceilings"]) == (["limits.memoryMb"], {"memoryMb": 1_024})
