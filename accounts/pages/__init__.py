@@ -20,6 +20,7 @@ View = Callable[..., HttpResponseBase]
 ROOMS = (
     ("/dashboard", "Overview"),
     ("/dashboard/runs", "Runs"),
+    ("/dashboard/playground", "Playground"),
     ("/dashboard/batches", "Batches"),
     ("/dashboard/evaluations", "Evaluations"),
     ("/dashboard/usage", "Usage"),

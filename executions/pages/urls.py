@@ -1,6 +1,6 @@
 from django.urls import path
 
-from executions.pages import batches, evaluations, export, overview, runs, usage, webhooks
+from executions.pages import batches, evaluations, export, overview, playground, runs, usage, webhooks
 
 urlpatterns = [
     path("", overview.overview, name="dashboard"),
@@ -9,6 +9,8 @@ urlpatterns = [
     path("/runs/export/<slug:kind>", export.history, name="export-runs"),
     path("/runs/<uuid:execution_id>/again", runs.run_again, name="run-again"),
     path("/runs/<uuid:execution_id>/download/<slug:what>", export.download, name="download"),
+    path("/playground", playground.playground, name="playground"),
+    path("/playground/run", playground.run, name="run-in-playground"),
     path("/batches", batches.batch_list, name="batch-pages"),
     path("/batches/<uuid:batch_id>", batches.detail, name="batch-page"),
     path("/evaluations", evaluations.evaluation_list, name="evaluation-pages"),

@@ -312,3 +312,35 @@ def test_nothing_is_run_again_for_a_suspended_account(owner: Caller, member: Cli
     suspension.suspend(owner.account, by=None, reason="x")
     assert member.post(f"/dashboard/runs/{first}/again").status_code == 403
     assert Execution.objects.count() == 1
+
+
+# --- The playground --------------------------------------------------------------------------------------------------
+
+
+def test_a_program_is_tried_and_its_page_shows_what_came_of_it(owner: Caller, member: Client) -> None:
+    assert "print(int(input()) ** 2)" in get(member, "/dashboard/playground")
+    typed = {"language": "cpp", "source": "a\r\nb", "stdin": "4\r\n", "expected": "4"}
+    run = member.post("/dashboard/playground/run", typed).headers["Location"]
+    Workbench().run_all()
+    assert "passed: yes" in get(member, run)
+    made = Execution.objects.get()
+    assert (made.language, made.source, bytes(made.stdin)) == ("cpp", "a\nb", b"4\n")
+
+
+def test_what_is_refused_stays_typed(owner: Caller, member: Client) -> None:
+    typed = {"language": "cobol", "source": "<b>mine", "stdin": "kept", "expected": ""}
+    response = member.post("/dashboard/playground/run", typed)
+    assert response.status_code == 400
+    assert "language: " in response.content.decode()
+    assert "&lt;b&gt;mine" in response.content.decode()
+    allow(monthly_runs=0)
+    response = member.post("/dashboard/playground/run", {**typed, "language": "python"})
+    assert response.status_code == 402
+    assert "kept" in response.content.decode()
+    assert not Execution.objects.exists()
+
+
+def test_a_suspended_account_tries_nothing(owner: Caller, member: Client) -> None:
+    suspension.suspend(owner.account, by=None, reason="x")
+    assert member.post("/dashboard/playground/run", {"language": "python", "source": "x"}).status_code == 403
+    assert not Execution.objects.exists()
