@@ -255,7 +255,7 @@ static _Noreturn void init_of_cell(const struct cell_order *order, const struct 
     while ((ended = wait4(-1, &status, 0, &usage)) != program)
         if (ended < 0 && errno != EINTR)
             _exit(1);
-    end.wall_us = clock_us() - started_us;
+    end.wall_us = grown(clock_us(), started_us);
     end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.memory_kb = (uint64_t)usage.ru_maxrss;
@@ -321,7 +321,7 @@ static uint64_t anonymous_kb(void)
     char text[2048];
     ssize_t got = pread(kernel.meminfo, text, sizeof text - 1, 0);
     text[got > 0 ? got : 0] = 0;
-    return meminfo_kb(text, "AnonPages:") - meminfo_kb(text, "Shmem:");
+    return grown(meminfo_kb(text, "AnonPages:"), meminfo_kb(text, "Shmem:"));
 }
 
 static bool make_folder(int root, const char *name, mode_t mode, uid_t uid)
@@ -395,7 +395,7 @@ bool cell_start(struct cell *cell, const struct cell_order *order)
     if (kernel.tasks_limit >= 0 && !write_number(kernel.tasks_limit, order->limits.processes + 1)) /* and the init */
         return false;
     cell->cpu_before_us = read_counter(kernel.cpu_usage) / 1000;
-    cell->memory_before_kb = anonymous_kb() - frame_queue_kb();
+    cell->memory_before_kb = grown(anonymous_kb(), frame_queue_kb());
     if (!make_pipe(&cell->stdin_descriptor, &theirs.in, true, order->uid) ||
         !make_pipe(&cell->stdout_descriptor, &theirs.out, false, order->uid) ||
         !make_pipe(&cell->stderr_descriptor, &theirs.err, false, order->uid) ||
@@ -464,15 +464,14 @@ const char *cell_check_name(enum cell_check check)
 
 uint64_t cell_cpu_us(const struct cell *cell)
 {
-    return read_counter(kernel.cpu_usage) / 1000 - cell->cpu_before_us;
+    return grown(read_counter(kernel.cpu_usage) / 1000, cell->cpu_before_us);
 }
 
 uint64_t cell_memory_kb(const struct cell *cell)
 {
     if (kernel.cpu_usage < 0) /* not gVisor: this would be the memory of the whole machine */
         return 0;
-    uint64_t now_kb = anonymous_kb(), before_kb = cell->memory_before_kb + frame_queue_kb();
-    return now_kb > before_kb ? now_kb - before_kb : 0;
+    return grown(anonymous_kb(), cell->memory_before_kb + frame_queue_kb());
 }
 
 void cell_kill(const struct cell *cell)

@@ -151,7 +151,7 @@ static void measure(struct watch *watch, const struct cell_limits *limits)
         stop(watch, "memory");
     else if (watch->cpu_used_up && watch->cpu_us > limits->cpu_ms * 1000) /* by both counts, see above */
         stop(watch, "cpu");
-    else if (watch->started_us && clock_us() - watch->started_us > limits->wall_ms * 1000)
+    else if (watch->started_us && grown(clock_us(), watch->started_us) > limits->wall_ms * 1000)
         stop(watch, "wall");
 }
 
@@ -237,7 +237,7 @@ static void run_cell(const struct cell_order *order)
             next_measure_us = now_us + WATCH_INTERVAL_MS * 1000;
         }
         /* Not `now_us`: it may have been killed since. */
-        if (watch.killed_us && clock_us() - watch.killed_us > TEARDOWN_MS * 1000ULL) {
+        if (watch.killed_us && grown(clock_us(), watch.killed_us) > TEARDOWN_MS * 1000ULL) {
             dirty = true;
             break;
         }
@@ -257,7 +257,7 @@ static void run_cell(const struct cell_order *order)
     if (!watch.memory_peak_kb) /* it ended before the first look */
         watch.memory_peak_kb = watch.end.memory_kb;
     if (!watch.end.wall_us && watch.started_us)
-        watch.end.wall_us = watch.killed_us - watch.started_us;
+        watch.end.wall_us = grown(watch.killed_us, watch.started_us);
     if (!watch.stopped_for && watch.end.wall_us > order->limits.wall_ms * 1000)
         watch.stopped_for = "wall";
     if (!watch.stopped_for && !order->compile && (out.total > out.limit || err.total > err.limit))
