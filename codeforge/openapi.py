@@ -29,6 +29,7 @@ _BY_OPERATION = {
         "queue_full",
     ),
     "cancelBatch": ("already_finished",),
+    "createWebhookEndpoint": ("payload_too_large", "idempotency_key_reused"),
     "createEvaluation": (
         "limit_above_plan",
         "quota_exceeded",

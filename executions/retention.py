@@ -8,17 +8,21 @@ from django.db.models.functions import Now
 
 from accounts.entitlements import entitlements
 from accounts.models import Account
-from executions.models import UNFINISHED, Execution
+from executions.evaluations import scoring
+from executions.models import UNFINISHED, Evaluation, Execution
 
 logger = logging.getLogger(__name__)
 
 # Small transactions, so that nobody waits for one; many in a run, so that a backlog is worked off within days.
 _BATCH = 500
 _BATCHES = 100
+# No plan keeps runs for less.
+_REPORTED_AFTER = timedelta(hours=12)
 
 
 def remove_old() -> int:
     """Go through all accounts. How many executions were removed is returned. Safe several at once."""
+    keep_scores()
     removed = 0
     for account in Account.objects.prefetch_related("overrides").order_by("pk").iterator(chunk_size=500):
         days = entitlements(account).retention_days
@@ -27,6 +31,15 @@ def remove_old() -> int:
     if removed:
         logger.info("Removed %d executions that were older than their plans keep.", removed)
     return removed
+
+
+def keep_scores() -> None:
+    """Make the reports that nobody has asked for while the runs are still here: a score outlives what it is made of."""
+    ended = Evaluation.objects.filter(report__isnull=True, created_at__lt=Now() - _REPORTED_AFTER).select_related(
+        "batch"
+    )
+    for evaluation in ended.order_by("created_at")[:_BATCH]:
+        scoring.report_of(evaluation)
 
 
 def _remove_older_than(account: Account, age: timedelta) -> int:

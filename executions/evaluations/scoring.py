@@ -100,7 +100,7 @@ def report_of(evaluation: Evaluation) -> dict[str, Any]:
     report = _make_report(evaluation)
     if is_over:
         # Not when a retry has begun meanwhile: then what was read is no longer the whole.
-        Evaluation.objects.filter(pk=evaluation.pk, report=None).exclude(
+        Evaluation.objects.filter(pk=evaluation.pk, report__isnull=True).exclude(
             batch__executions__status__in=UNFINISHED
         ).update(report=report)
     return report

@@ -78,10 +78,12 @@ def detail(request: HttpRequest, place: Membership, execution_id: uuid.UUID) -> 
         submitted = queries.submitted_for(place.account, execution_id)
     except NotFound:
         raise Http404 from None
+    source = text.show(submitted.source)
     context = {
         "run": run,
         "shown": representation.brief(run),
-        "source": text.show(submitted.source),
+        "source": source,
+        "program": text.highlighted(source.text, run.language),
         "stdin": text.show(submitted.stdin),
         "stdout": text.show(run.stdout),
         "stderr": text.show(run.stderr),

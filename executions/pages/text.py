@@ -3,7 +3,13 @@
 import unicodedata
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString, mark_safe
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
 SHOWN_BYTES = 64 * 1024
+_HTML = HtmlFormatter(nowrap=True, classprefix="hl-")
 _KEPT = frozenset("\n\t")
 # Control characters have pictures of their own in Unicode: ESC is shown as ␛.
 _PICTURES = {number: chr(0x2400 + number) for number in range(32) if chr(number) not in _KEPT} | {127: "␡"}
@@ -37,3 +43,9 @@ def visible(text: str) -> str:
         f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in {"Cf", "Cc", "Zl", "Zp"} else letter
         for letter in translated
     )
+
+
+def highlighted(text: str, language: str) -> SafeString:
+    """A program as HTML: words in spans with classes, everything else escaped by Pygments. It is `visible` before."""
+    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    return mark_safe(highlight(text, lexer, _HTML))  # noqa: S308  the formatter escapes all that it is given

@@ -12,6 +12,8 @@ from codeforge.errors import InvalidRequest
 from executions import parameters
 from executions.api import Door
 from executions.fields import flatten
+from executions.schema import IDEMPOTENCY_KEY
+from executions.submission import fingerprint_of
 from executions.webhooks import delivery, endpoints, outbox, representation, schema
 from executions.webhooks.events import TEST
 
@@ -27,6 +29,7 @@ class EndpointList(WebhookDoor):
         summary="Add a webhook endpoint",
         tags=["Webhooks"],
         request=schema.WebhookEndpointRequestSerializer,
+        parameters=[IDEMPOTENCY_KEY],
         responses=schema.MADE,
     )
     def post(self, request: Request) -> Response:
@@ -41,6 +44,8 @@ class EndpointList(WebhookDoor):
             url=values["url"],
             events=values.get("events", schema.EVENTS),
             description=values["description"],
+            idempotency_key=parameters.read_idempotency_key(request.headers.get("Idempotency-Key")),
+            fingerprint=fingerprint_of(request.data, "POST /v1/webhook-endpoints"),
         )
         headers = {"Location": reverse("webhook-endpoint", args=[made.pk], request=request)}
         return Response({**representation.endpoint(made), "secret": secret}, status=201, headers=headers)

@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import Account
-from codeforge.errors import FieldError, InvalidRequest, NotFound
+from codeforge.errors import FieldError, IdempotencyKeyReused, InvalidRequest, NotFound
 from executions.webhooks import secrets
 from executions.webhooks.addresses import Refused, read_url, resolve
 from executions.webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -18,8 +18,20 @@ MAX_ENDPOINTS = 20
 FORMER_SIGNS_FOR = timedelta(days=1)
 
 
-def create(account: Account, *, url: str, events: Sequence[str], description: str = "") -> tuple[WebhookEndpoint, str]:
-    """A new endpoint and its secret, which is not shown again. `InvalidRequest` names the field."""
+def create(
+    account: Account,
+    *,
+    url: str,
+    events: Sequence[str],
+    description: str = "",
+    idempotency_key: str | None = None,
+    fingerprint: bytes | None = None,
+) -> tuple[WebhookEndpoint, str]:
+    """A new endpoint and its secret, which is not shown again. `InvalidRequest` names the field.
+
+    A repeated key gives the endpoint that it has made, and, because the first answer may have been lost, its secret.
+    `IdempotencyKeyReused` when it came with something else.
+    """
     try:
         resolve(read_url(url))
     except Refused as refused:
@@ -28,10 +40,16 @@ def create(account: Account, *, url: str, events: Sequence[str], description: st
     with transaction.atomic():
         # Whoever makes two at once is counted one after the other.
         Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+        if idempotency_key is not None and (earlier := all_of(account).filter(idempotency_key=idempotency_key).first()):
+            if earlier.fingerprint is None or bytes(earlier.fingerprint) != fingerprint:
+                raise IdempotencyKeyReused
+            return earlier, secrets.unlock(earlier.secret)
         if all_of(account).count() >= MAX_ENDPOINTS:
             raise InvalidRequest([FieldError("url", f"An account may have {MAX_ENDPOINTS} endpoints: remove one.")])
         endpoint = WebhookEndpoint.objects.create(
             account=account,
+            idempotency_key=idempotency_key,
+            fingerprint=None if idempotency_key is None else fingerprint,
             url=url,
             events=sorted(set(events)),
             description=description,
@@ -55,7 +73,7 @@ def remove(endpoint: WebhookEndpoint) -> None:
     now = timezone.now()
     with transaction.atomic():
         WebhookEndpoint.objects.filter(pk=endpoint.pk, removed_at=None).update(
-            removed_at=now, secret=b"", former_secret=b""
+            removed_at=now, secret=b"", former_secret=b"", idempotency_key=None, fingerprint=None
         )
         WebhookDelivery.objects.filter(endpoint=endpoint, state=WebhookDelivery.State.PENDING).update(
             state=WebhookDelivery.State.FAILED, next_attempt_at=None, leased_until=None, ended_at=now

@@ -14,6 +14,8 @@ class WebhookEndpoint(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    idempotency_key = models.CharField(max_length=255, null=True)  # noqa: DJ001  null: none given; "" cannot be one
+    fingerprint = models.BinaryField(max_length=32, null=True)
     url = models.CharField(max_length=2_048)
     events = ArrayField(models.CharField(max_length=40))
     description = models.CharField(max_length=200, blank=True)
@@ -26,6 +28,7 @@ class WebhookEndpoint(models.Model):
 
     class Meta:
         indexes = (models.Index(F("account"), name="webhook_of_account", condition=Q(removed_at=None)),)
+        constraints = (models.UniqueConstraint(fields=["account", "idempotency_key"], name="webhook_idempotent"),)
 
     def __str__(self) -> str:
         return str(self.pk)

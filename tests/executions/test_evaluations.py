@@ -92,6 +92,10 @@ def test_candidates_are_run_and_scored(owner: Caller) -> None:
     assert now["finishedAt"]
     assert {k: found["value"] for k, found in now["passAtK"].items()} == pytest.approx({"1": 0.4, "2": 0.7, "5": 1.0})
     assert now["notReported"] == []
+    # Made once, and kept.
+    kept = Evaluation.objects.get().report
+    assert kept is not None
+    assert kept["passAtK"] == now["passAtK"]
     (problem,) = now["problems"]
     assert (problem["id"], problem["n"], problem["c"], problem["unscored"]) == ("p", 5, 2, 0)
     assert problem["statuses"] == {"SUCCEEDED": 3, "RUNTIME_ERROR": 2}
@@ -154,6 +158,7 @@ def test_a_failure_of_ours_has_no_score_and_is_run_again_when_asked(owner: Calle
 
     again = owner.post(f"/v1/evaluations/{made['evaluationId']}/retry")
     assert again.status_code == 202
+    assert Evaluation.objects.filter(report__isnull=True).exists()
     assert read(again)["progress"]["queued"] == 1
     now = finish(owner, made, lambda fake, job: result(job, stderr=job.stdin))
     assert now["progress"]["unscored"] == 0

@@ -114,7 +114,7 @@ def test_what_a_program_writes_is_shown_and_does_nothing(owner: Caller, member: 
     Workbench(lambda fake, job: result(job, stdout=HOSTILE.encode() + b"\xff\0")).run_all()
     page = get(member, f"/dashboard/runs/{pk}")
     assert "<script" not in page
-    assert page.count("&lt;script&gt;alert(1)") == 8
+    assert page.count("&lt;script&gt;alert(1)") == 7
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert "⟨U+202E⟩gnp" in page
@@ -344,3 +344,23 @@ def test_a_suspended_account_tries_nothing(owner: Caller, member: Client) -> Non
     suspension.suspend(owner.account, by=None, reason="x")
     assert member.post("/dashboard/playground/run", {"language": "python", "source": "x"}).status_code == 403
     assert not Execution.objects.exists()
+
+
+def test_a_program_is_coloured_and_still_harmless(owner: Caller, member: Client) -> None:
+    pk = owner.submit(source="def f():\n    return '<script>'  # \u202e\n")["executionId"]
+    page = get(member, f"/dashboard/runs/{pk}")
+    assert '<span class="hl-k">def</span>' in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page.partition("<main")[2]
+    assert "\u202e" not in page
+
+
+def test_the_overview_draws_two_weeks_and_has_them_as_a_table(
+    owner: Caller, member: Client, workbench: Workbench
+) -> None:
+    owner.submit()
+    workbench.run_all()
+    page = get(member, "/dashboard")
+    assert page.count("<rect ") == 14
+    assert '<td class="number">1</td>' in page
+    assert 'height="100.0"' in page

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from accounts.models import UsageRecord
 from executions import retention
-from executions.models import Execution
-from tests.cast import Caller, Workbench, allow, refused
+from executions.models import Evaluation, Execution
+from tests.cast import Caller, Workbench, allow, read, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,3 +56,19 @@ def test_a_backlog_is_worked_off_in_batches(
         make_older(owner.submit()["executionId"], days=40)
     workbench.run_all()
     assert retention.remove_old() == 5
+
+
+def test_a_score_outlives_the_runs_that_it_is_made_of(owner: Caller, workbench: Workbench) -> None:
+    asked = {
+        "language": "python",
+        "problems": [{"id": "p", "tests": [{"stdin": "4", "expectedStdout": "4"}]}],
+        "candidates": [{"problemId": "p", "source": "a"}],
+    }
+    pk = read(owner.post("/v1/evaluations", asked))["evaluationId"]
+    workbench.run_all()
+    make_older(str(Execution.objects.get().pk), days=40)
+    Evaluation.objects.update(created_at=timezone.now() - timedelta(days=40))
+
+    assert retention.remove_old() == 1
+
+    assert read(owner.get(f"/v1/evaluations/{pk}"))["passAtK"]["1"]["value"] == 1.0

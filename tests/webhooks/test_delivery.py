@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from pytest_django import Settings
 
 from executions import lifecycle
 from executions.models import Execution
 from executions.webhooks import courier, delivery, outbox, outgoing
 from executions.webhooks.models import WebhookDelivery, WebhookEndpoint
-from tests.cast import Caller, Workbench, read
+from tests.cast import Caller, Workbench, read, refused
 from tests.conftest import Clock
 from tests.webhooks.receiver import Receiver, add_endpoint, deliver_due, deliveries
 
@@ -196,6 +197,18 @@ def test_secrets_are_shown_once_and_stored_encrypted(owner: Caller, receiver: Re
     assert secret.startswith("whsec_")
     assert "secret" not in read(owner.get("/v1/webhook-endpoints"))["data"][0]
     assert secret.encode() not in bytes(WebhookEndpoint.objects.get().secret)
+
+
+def test_a_repeated_key_makes_no_second_endpoint(owner: Caller, receiver: Receiver) -> None:
+    def post(url: str) -> HttpResponse:
+        return owner.post("/v1/webhook-endpoints", {"url": url}, Idempotency_Key="k")
+
+    first, again = read(post(receiver.url)), read(post(receiver.url))
+    assert first == again
+    refused(post(receiver.url + "other"), 422, "idempotency_key_reused")
+    assert WebhookEndpoint.objects.count() == 1
+    owner.delete(f"/v1/webhook-endpoints/{first['endpointId']}")
+    assert read(post(receiver.url))["endpointId"] != first["endpointId"]
 
 
 def test_a_removed_endpoint_hears_nothing_more(owner: Caller, workbench: Workbench, receiver: Receiver) -> None:
