@@ -102,8 +102,8 @@ def test_from_the_request_for_access_to_the_first_run(page: Page, live_server: L
 
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("link", name=run["executionId"]).click()
-    expect(page.get_by_text("SUCCEEDED")).to_be_visible()
-    expect(page.get_by_text("print(6 * 7)")).to_be_visible()
+    expect(page.locator(".pill.SUCCEEDED")).to_be_visible()
+    expect(page.locator("pre.output").filter(has_text="print(6 * 7)").first).to_be_visible()
     page.get_by_role("link", name="Usage", exact=True).click()
     expect(page.get_by_text("1 runs counted of 500")).to_be_visible()
     assert Account.objects.get().name == "Analytical Engines"
