@@ -68,7 +68,7 @@ START_TIMEOUT_S = 60
 CALL_TIMEOUT_S = 60
 PING_TIMEOUT_S = 5
 # An engine that is busy refuses to remove what it is just starting or removing.
-REMOVAL_PAUSES_S = (0.1, 1, 5)
+REMOVAL_PAUSES_S = (0.1, 1, 5, 15)
 CGROUP_PAUSES_S = (0.01, 0.1, 1, 3)
 FIRST_UID = 60_000
 CONTAINER_ABOVE_WALL = 8 << 20  # how much more memory the container's own cgroup allows than the wall around it
@@ -229,14 +229,16 @@ class Engine:
             for container in self._client.api.containers(all=True, filters={"label": LABEL_WORKER}):
                 worker = container["Labels"][LABEL_WORKER]
                 if worker == self.worker:
-                    # Ours are removed by whoever used them; one that was made long ago and never started was not.
-                    left = container["State"] == "created" and time.time() - container["Created"] > START_TIMEOUT_S
+                    # Ours are removed by whoever used them; one that was made long ago and does not run was not.
+                    left = container["State"] != "running" and time.time() - container["Created"] > START_TIMEOUT_S
                 else:
                     left = not is_alive(worker)
                 if left:
                     with contextlib.suppress(docker.errors.NotFound, docker.errors.APIError):
                         self._client.api.remove_container(container["Id"], force=True, v=True)
                         removed += 1
+                    if worker == self.worker:
+                        _remove_cgroups(f"{self._corner}/{worker}/{container['Names'][0].strip('/')}")
         for worker in Cgroup(self._corner).children():
             if worker != self.worker and not is_alive(worker):
                 _remove_cgroups(f"{self._corner}/{worker}")
@@ -435,15 +437,17 @@ class Sandbox:
         """End it and leave nothing behind. What the engine refuses is logged; `Engine.remove_leftovers` comes later."""
         self.kill()
         if self._socket is not None:
-            self._socket.close()
-            self._stream.close()  # it is the last that holds the descriptor
+            # What a broken stream says when it is closed must not keep the container from being removed.
+            with contextlib.suppress(Exception):
+                self._socket.close()
+                self._stream.close()  # it is the last that holds the descriptor
             self._socket = None
         # By its name: the engine may have made a container whose id never reached us.
         for wait_s in REMOVAL_PAUSES_S:
             try:
                 with _translated(EngineUnavailable):
                     self._api.remove_container(self.name, force=True, v=True)
-            except SandboxError as error:
+            except Exception as error:  # noqa: BLE001  nobody waits for this thread, so nobody would see what it died of
                 if "No such container" in str(error):
                     break
                 logger.warning("sandbox %s is not removed yet: %s", self.name, error)
