@@ -2,9 +2,11 @@
 
 import logging
 import os
+import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -70,8 +72,13 @@ def broker_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def rates_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with the broker: a test in which Redis is away must not switch the counting off for the next."""
+    """As with the broker: a test in which Redis is away must not switch the counting off for the next.
+
+    And within one minute, for as long as a test takes: what it counts must not begin anew in the middle.
+    """
     monkeypatch.setattr("accounts.rates._rests_until", 0.0)
+    now = time.time()
+    monkeypatch.setattr("django_ratelimit.core.time", SimpleNamespace(time=lambda: now))
 
 
 @pytest.fixture(autouse=True)
